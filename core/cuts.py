@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["cut_points", "is_cut", "last_cut", "parts"]
+__all__ = ["cut_points", "is_cut", "parts"]
 
 # A cut is the end of a match. Each alternative takes exactly the one character before the cut, so none is skipped.
 _CUT = re.compile(r"[\r\n](?=[^\s/])|\S(?= )")
@@ -28,14 +28,6 @@ def is_cut(before: str, after: str) -> bool:
     if last in "\r\n":
         return not first.isspace() and first != "/"
     return first == " " and not last.isspace()
-
-
-def last_cut(text: str) -> int:
-    """Return the last exact cut point inside a text as a character position, 0 if it has none."""
-    found = 0
-    for found in cut_points(text):
-        pass
-    return found
 
 
 def parts(text: str, size: int) -> Iterator[str]:

@@ -8,14 +8,14 @@ never raises for a text, whatever is in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import accumulate, chain, pairwise
 from typing import Protocol
 
 import tiktoken
 
-from .cuts import cut_points, is_cut, last_cut
+from .cuts import cut_points, is_cut
 from .errors import ConfigError
 from .exact_count import count_exactly
 from .vocabularies import encoding, require_encoding
@@ -116,9 +116,7 @@ class TiktokenCounter:
         if self._exact is not self:
             sums = accumulate(self._exact.pieces(texts))
             return _differences(self._scaled(tokens) for tokens in sums)
-        if all(is_cut(a, b) for a, b in pairwise(text for text in texts if text)):
-            return [self.count(text) for text in texts]
-        return self._uneven_pieces(texts)
+        return [tokens for group in _between_cuts(texts) for tokens in self._shares(group)]
 
     def remember(self, counts: Mapping[str, int]) -> None:
         """Take counts made earlier by a counter with the same key, by text."""
@@ -133,17 +131,14 @@ class TiktokenCounter:
     def _scaled(self, tokens: int) -> int:
         return int(self.scale * tokens + 0.5)
 
-    def _uneven_pieces(self, texts: Sequence[str]) -> list[int]:
-        """Count by growing prefixes. Only what follows the last exact cut is counted again for each piece."""
-        done, tail, sums = 0, "", []
-        for text in texts:
-            tail += text
-            cut = last_cut(tail)
-            done, tail = done + self.count(tail[:cut]), tail[cut:]
-            sums.append(done + self.count(tail))
-        # A longer text may have fewer tokens; no piece is to cost less than nothing for that.
-        whole = sums[-1]
-        return _differences(accumulate((min(tokens, whole) for tokens in sums), max))
+    def _shares(self, texts: Sequence[str]) -> list[int]:
+        """Share out the tokens of texts that may join into other tokens, by what each would have alone."""
+        alone = [self.count(text) for text in texts]
+        apart = sum(alone)
+        together = self.count("".join(texts)) if len(texts) > 1 else apart
+        if together == apart:
+            return alone
+        return _differences((2 * tokens * together + apart) // (2 * apart) for tokens in accumulate(alone))
 
 
 class CjkEstimate:
@@ -237,6 +232,20 @@ def _cjk_weight(text: str) -> int:
     cjk = len(text) - len(_CJK.sub("", text))
     units = len(text.encode("utf-16-le", "surrogatepass")) // 2
     return 12 * cjk + 5 * (units - cjk)
+
+
+def _between_cuts(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the texts in groups that end at exact cut points; an empty text stays with the one before it."""
+    group: list[str] = []
+    before = ""
+    for text in texts:
+        if before and text and is_cut(before, text):
+            yield group
+            group = []
+        group.append(text)
+        before = text or before
+    if group:
+        yield group
 
 
 def _differences(sums: Iterable[int]) -> list[int]:
