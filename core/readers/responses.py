@@ -1,0 +1,153 @@
+"""What a provider's response object says: the assistant's message, the usage, the model and the time.
+
+The providers count differently: OpenAI's `prompt_tokens` includes cached tokens, Anthropic's `input_tokens` does
+not. Here `input` always includes them. A figure that is missing or no whole number is None, never 0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from ..transcript import Usage
+from ..wire import Wire
+from .times import parse_time
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseFacts:
+    """What a response says. `message` is the assistant's message as it would be sent back in the next request."""
+
+    message: Wire | None = None
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+    at: datetime | None = None
+    dialect: str | None = None
+    """The dialect whose response this is; None if it is not one that is known."""
+
+
+def response_facts(response: Any) -> ResponseFacts:
+    """Return what a response (an object or its JSON text) says. Never raises: what is not understood is None."""
+    if isinstance(response, str):
+        response = _parsed(response)
+    if not isinstance(response, Mapping):
+        return ResponseFacts()
+    if is_openai_response(response):
+        return _openai(response)
+    if is_anthropic_response(response):
+        return _anthropic(response)
+    return ResponseFacts()
+
+
+def is_openai_response(value: Any) -> bool:
+    """Tell whether a value is a chat completion (not a chunk of a stream)."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("choices"), list):
+        return False
+    choice = next((choice for choice in value["choices"] if isinstance(choice, Mapping)), None)
+    return value.get("object") == "chat.completion" or (choice is not None and "message" in choice)
+
+
+def is_anthropic_response(value: Any) -> bool:
+    """Tell whether a value is an Anthropic message with the assistant's content."""
+    if not isinstance(value, Mapping) or value.get("role") != "assistant" or "content" not in value:
+        return False
+    return value.get("type") == "message" or "stop_reason" in value
+
+
+def openai_usage(usage: Any) -> Usage:
+    """Return the usage of a chat completion; cached tokens by the names of OpenAI, LiteLLM, DeepSeek and Moonshot."""
+    if not isinstance(usage, Mapping):
+        return Usage()
+    prompt, completion = _object(usage, "prompt_tokens_details"), _object(usage, "completion_tokens_details")
+    return Usage(
+        input=count(usage.get("prompt_tokens")),
+        cache_read=_first(
+            prompt.get("cached_tokens"),
+            usage.get("cache_read_input_tokens"),
+            usage.get("prompt_cache_hit_tokens"),
+            usage.get("cached_tokens"),
+        ),
+        cache_write=_first(
+            usage.get("cache_creation_input_tokens"),
+            prompt.get("cache_write_tokens"),
+            prompt.get("cache_creation_tokens"),
+        ),
+        output=count(usage.get("completion_tokens")),
+        reasoning=count(completion.get("reasoning_tokens")),
+    )
+
+
+def anthropic_usage(usage: Any) -> Usage:
+    """Return the usage of an Anthropic message; `input` is the whole prompt, cached tokens included."""
+    if not isinstance(usage, Mapping):
+        return Usage()
+    plain, read = count(usage.get("input_tokens")), count(usage.get("cache_read_input_tokens"))
+    write = _first(usage.get("cache_creation_input_tokens"), _by_life(usage))
+    details = _object(usage, "output_tokens_details")
+    return Usage(
+        input=None if plain is None else plain + (read or 0) + (write or 0),
+        cache_read=read,
+        cache_write=write,
+        output=count(usage.get("output_tokens")),
+        reasoning=_first(details.get("thinking_tokens"), details.get("reasoning_tokens")),
+    )
+
+
+def count(value: Any) -> int | None:
+    """Return a number of tokens, or None for what cannot be one: text, a fraction, a negative number, a flag."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if not math.isfinite(value) or value < 0 or value != int(value):
+        return None
+    return int(value)
+
+
+def _openai(response: Wire) -> ResponseFacts:
+    choices = [choice for choice in response["choices"] if isinstance(choice, Mapping)]
+    message = next((found for choice in choices if isinstance(found := choice.get("message"), Mapping)), None)
+    return ResponseFacts(
+        message=message if message is None or "role" in message else {"role": "assistant", **message},
+        usage=openai_usage(response.get("usage")),
+        model=_text(response.get("model")),
+        at=parse_time(response.get("created")),
+        dialect="openai_chat",
+    )
+
+
+def _anthropic(response: Wire) -> ResponseFacts:
+    return ResponseFacts(
+        message={"role": "assistant", "content": response["content"]},
+        usage=anthropic_usage(response.get("usage")),
+        model=_text(response.get("model")),
+        at=parse_time(response.get("created_at")),
+        dialect="anthropic",
+    )
+
+
+def _by_life(usage: Wire) -> int | None:
+    lives = [number for value in _object(usage, "cache_creation").values() if (number := count(value)) is not None]
+    return sum(lives) if lives else None
+
+
+def _first(*values: Any) -> int | None:
+    return next((number for value in values if (number := count(value)) is not None), None)
+
+
+def _object(owner: Wire, key: str) -> Mapping[str, Any]:
+    value = owner.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

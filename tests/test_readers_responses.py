@@ -1,0 +1,169 @@
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.readers.responses import ResponseFacts, response_facts
+from core.readers.times import parse_time
+from core.transcript import Usage
+
+CHAT = {"object": "chat.completion", "choices": [{"index": 0, "message": {"role": "assistant", "content": "hi"}}]}
+CLAUDE = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
+
+
+def test_a_chat_completion() -> None:
+    facts = response_facts({**CHAT, "model": "gpt-4o-mini-2024-07-18", "created": 1730371250})
+    assert facts == ResponseFacts(
+        {"role": "assistant", "content": "hi"},
+        Usage(),
+        "gpt-4o-mini-2024-07-18",
+        datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC),
+        "openai_chat",
+    )
+
+
+def test_an_anthropic_message() -> None:
+    facts = response_facts({**CLAUDE, "id": "msg_1", "model": "claude-sonnet-4", "stop_reason": "end_turn"})
+    assert facts == ResponseFacts(
+        {"role": "assistant", "content": [{"type": "text", "text": "hi"}]},
+        Usage(),
+        "claude-sonnet-4",
+        None,
+        "anthropic",
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 85, "completion_tokens": 18}, Usage(85, None, None, 18, None)),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 20,
+                "prompt_tokens_details": {"cached_tokens": 64},
+                "completion_tokens_details": {"reasoning_tokens": 12},
+            },
+            Usage(100, 64, None, 20, 12),
+        ),
+        ({"prompt_tokens": 9, "prompt_cache_hit_tokens": 0}, Usage(9, 0)),
+        (
+            {"prompt_tokens": 3439, "cache_creation_input_tokens": 3435, "cache_read_input_tokens": 0},
+            Usage(3439, 0, 3435),
+        ),
+        ({"prompt_tokens": 70, "cached_tokens": 64}, Usage(70, 64)),
+        ({"prompt_tokens": "85", "completion_tokens": -1}, Usage()),
+        ({"prompt_tokens": True, "completion_tokens": 1.5}, Usage()),
+        ({"prompt_tokens": float("nan"), "completion_tokens": float("inf")}, Usage()),
+        ({"prompt_tokens": 85.0, "prompt_tokens_details": None}, Usage(85)),
+        ({"prompt_tokens": 5, "prompt_tokens_details": []}, Usage(5)),
+        ([1, 2], Usage()),
+        (None, Usage()),
+    ],
+)
+def test_openai_usage(usage: Any, expected: Usage) -> None:
+    assert response_facts({**CHAT, "usage": usage}).usage == expected
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"input_tokens": 10, "output_tokens": 6}, Usage(10, None, None, 6)),
+        (
+            {
+                "input_tokens": 10,
+                "cache_creation_input_tokens": 2128,
+                "cache_read_input_tokens": 13522,
+                "output_tokens": 148,
+            },
+            Usage(15660, 13522, 2128, 148),
+        ),
+        (
+            {"input_tokens": 3, "cache_creation": {"ephemeral_5m_input_tokens": 4, "ephemeral_1h_input_tokens": 5}},
+            Usage(12, None, 9),
+        ),
+        ({"input_tokens": None, "cache_read_input_tokens": 5}, Usage(None, 5)),
+        ({"input_tokens": 1, "cache_read_input_tokens": "x"}, Usage(1)),
+        (
+            {"input_tokens": 1, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 4}},
+            Usage(1, output=9, reasoning=4),
+        ),
+        ("many", Usage()),
+    ],
+)
+def test_anthropic_usage(usage: Any, expected: Usage) -> None:
+    assert response_facts({**CLAUDE, "usage": usage}).usage == expected
+
+
+def test_several_choices_are_alternatives_and_the_first_counts() -> None:
+    choices = [None, {"index": 0, "message": {"content": "a"}}, {"index": 1, "message": {"content": "b"}}]
+    assert response_facts({"choices": choices}).message == {"role": "assistant", "content": "a"}
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        None,
+        "",
+        "not JSON",
+        "[" * 100_000,
+        [],
+        {},
+        {"error": {"message": "overloaded"}},
+        {"type": "error", "error": {}},
+        {"object": "chat.completion.chunk", "choices": [{"delta": {}}]},
+        {"object": "response", "output": []},
+        {"role": "user", "content": "no response"},
+    ],
+)
+def test_what_is_no_response_is_unknown(response: Any) -> None:
+    assert response_facts(response) == ResponseFacts()
+
+
+def test_json_text_is_parsed() -> None:
+    assert response_facts('{"choices":[{"message":{"role":"assistant","content":"x"}}]}').message == {
+        "role": "assistant",
+        "content": "x",
+    }
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+_FIELDS = ["choices", "usage", "content", "model", "created", "role", "type", "object"]
+
+
+@given(st.sampled_from([CHAT, CLAUDE]), st.dictionaries(st.sampled_from(_FIELDS), _json))
+def test_no_response_raises(base: dict, changes: dict) -> None:
+    facts = response_facts({**base, **changes})
+    assert all(number is None or number >= 0 for number in (facts.usage.input, facts.usage.output))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2025-05-29T23:38:25.033061", datetime(2025, 5, 29, 23, 38, 25, 33061, UTC)),
+        ("2024-01-01T10:00:00Z", datetime(2024, 1, 1, 10, tzinfo=UTC)),
+        ("2024-01-01T10:00:00.123456789+02:00", datetime(2024, 1, 1, 8, 0, 0, 123456, UTC)),
+        ("2025-01-17 16:10:55", datetime(2025, 1, 17, 16, 10, 55, tzinfo=UTC)),
+        (1730371250, datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC)),
+        (1730371250.5, datetime(2024, 10, 31, 10, 40, 50, 500000, UTC)),
+        (1730371250000, datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC)),
+        (1730371250000000, datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC)),
+        ("1730371250000000000", datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC)),
+        ("1730371250", datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC)),
+    ],
+)
+def test_times(value: Any, expected: datetime) -> None:
+    assert parse_time(value) == expected
+
+
+@pytest.mark.parametrize(
+    "value", [None, True, "", "yesterday", 0, -5, float("nan"), float("inf"), 1e300, [], {}, "9" * 400, 10**400]
+)
+def test_what_is_no_time(value: Any) -> None:
+    assert parse_time(value) is None
