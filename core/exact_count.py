@@ -18,7 +18,7 @@ _PART = 250_000
 _RUN_LIMIT = 100_000
 _BLANKS = "\\t\\x0b\\x0c \\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000"
 # The white space after the last line break of a long run: tiktoken's, which is not quite Python's.
-_LONG_RUN = re.compile(f"[{_BLANKS}]{{{_RUN_LIMIT},}}(?![\\r\\n])")
+_LONG_RUN = re.compile(f"(?<![{_BLANKS}])[{_BLANKS}]{{{_RUN_LIMIT},}}+(?![\\r\\n])")
 # Its pattern takes white space at the end of a text as one piece, line breaks included, and does not overflow there.
 _TAKES_TRAILING_SPACE_WHOLE = frozenset({"cl100k_base"})
 

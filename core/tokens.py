@@ -35,6 +35,7 @@ __all__ = [
 
 _DIGEST_FROM = 256
 _MEMO_ENTRIES = 1_000_000
+_LARGEST_SCALE = 100
 _DEFAULT_ENCODING = "o200k_base"
 _MEMOS: dict[str, dict[str | bytes, int]] = {}
 """Counts by counter key, then by text or, for a long one, its digest. One for the whole process."""
@@ -91,8 +92,9 @@ class TiktokenCounter:
 
     def __init__(self, encoding_name: str, scale: float = 1.0, *, assumed: bool = False) -> None:
         """Use a bundled encoding; `assumed` marks one that is only a guess for the model. Raises ConfigError."""
-        if not 0 < scale < float("inf"):
-            raise ConfigError("counter.scale", f"{scale} is not a factor.", "Use a number above 0, usually 1.0.")
+        if not 0 < scale <= _LARGEST_SCALE:
+            allowed = f"Use a number above 0 and at most {_LARGEST_SCALE}, usually 1.0."
+            raise ConfigError("counter.scale", f"{scale} is not a usable factor.", allowed)
         self.encoding_name = require_encoding(encoding_name)
         self.scale = float(scale)
         self.key = f"tiktoken:{encoding_name}:{self.scale}"
@@ -106,8 +108,7 @@ class TiktokenCounter:
         known = self._memo.get(key)
         if known is None:
             known = self._measure(text)
-            if len(self._memo) >= _MEMO_ENTRIES:
-                self._memo.clear()
+            self._make_room(1)
             self._memo[key] = known
         return known
 
@@ -120,6 +121,7 @@ class TiktokenCounter:
 
     def remember(self, counts: Mapping[str, int]) -> None:
         """Take counts made earlier by a counter with the same key, by text."""
+        self._make_room(len(counts))
         for text, tokens in counts.items():
             self._memo[text if len(text) <= _DIGEST_FROM else digest(text)] = tokens
 
@@ -127,6 +129,11 @@ class TiktokenCounter:
         if self._exact is not self:
             return self._scaled(self._exact.count(text))
         return count_exactly(encoding(self.encoding_name), text)
+
+    def _make_room(self, entries: int) -> None:
+        # What is still needed is soon counted again; keeping an order of use would slow every look-up.
+        if len(self._memo) + entries > _MEMO_ENTRIES:
+            self._memo.clear()
 
     def _scaled(self, tokens: int) -> int:
         return int(self.scale * tokens + 0.5)

@@ -14,6 +14,7 @@ import hashlib
 import os
 import tempfile
 import threading
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -48,7 +49,7 @@ class Vocabulary:
         path = _BUNDLED / f"{self.name}.tiktoken.gz"
         try:
             data = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError, ValueError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             raise self._damaged(str(error)) from error
         if not self.matches(data):
             raise self._damaged("its sha256 is not the expected one")
