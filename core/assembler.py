@@ -1,0 +1,153 @@
+"""What strategies share: the log of what was said, and the size of what would be kept behind a cut.
+
+The set kept behind a cut is the same for all strategies: everything from the cut on, the message that opens the cut
+turn (an answer without its question is no prompt), the newest user message, and all that rules or roles pin. These
+sets are nested, so sizes fall as the cut moves on, and the best cut is found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from .dialects.base import Dialect
+from .log import Log
+from .plan import Fate, Plan, Run, Status
+from .rules import Rule
+from .spans import FixedPart
+from .tokens import Counter
+from .units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a strategy works with. `budget` is the soft budget in tokens; None is no limit."""
+
+    budget: int | None
+    counter: Counter
+    dialect: Dialect
+    model: str | None = None
+    rules: tuple[Rule, ...] = ()
+    exact_recall: bool = False
+    active_tools: frozenset[str] = frozenset()
+    """Tools that a hint names as needed now."""
+
+
+class Assembler(Protocol):
+    """Plans the prompts of one growing conversation. What was planned before never changes a plan."""
+
+    def fix(self, fixed: FixedPart) -> None:
+        """Take the fixed part (system, tools) of the coming plans."""
+
+    def extend(self, units: Sequence[Unit]) -> None:
+        """Take units appended since the last call."""
+
+    def plan(self) -> Plan:
+        """Plan what is sent of everything taken so far."""
+
+
+class Strategy(Protocol):
+    """Decides, for one prompt and one budget, what is sent."""
+
+    def assembler(self, context: Context) -> Assembler:
+        """Return an assembler for a new conversation."""
+
+
+class UnitAssembler:
+    """The part of an assembler that all strategies share; each adds `_plan`, called when the input does not fit."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.log = Log()
+        self.fixed: FixedPart
+
+    def fix(self, fixed: FixedPart) -> None:
+        """Take the fixed part of the coming plans."""
+        self.fixed = fixed
+
+    def extend(self, units: Sequence[Unit]) -> None:
+        """Take units appended since the last call."""
+        self.log.extend(units)
+
+    def plan(self) -> Plan:
+        """Return the input as it is if it fits or must not be touched, else what the strategy makes of it."""
+        if self.context.exact_recall and self._over(self.size):
+            return self.untouched(Status.SKIPPED_EXACT_RECALL)
+        return self._plan()
+
+    def _plan(self) -> Plan:
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """Tokens of the input."""
+        return self.fixed.tokens + self.log.totals[-1]
+
+    @property
+    def count(self) -> int:
+        """Units so far."""
+        return len(self.log.units)
+
+    def _over(self, tokens: int) -> bool:
+        return self.context.budget is not None and tokens > self.context.budget
+
+    def untouched(self, status: Status, reason: str = "") -> Plan:
+        """Return the plan that sends the input as it is."""
+        over = self._over(self.size)
+        if over and status is Status.FITS:
+            status = Status.OVER_BUDGET
+        run = Run(0, self.count, Fate.KEEP, reason or _UNTOUCHED.get(status, ""))
+        return self.made((run,), self.size, status)
+
+    def made(
+        self, runs: tuple[Run, ...], tokens: int, status: Status | None = None, **changes: object
+    ) -> Plan:
+        """Return a plan with the status that its size asks for."""
+        budget = self.context.budget
+        excess = max(0, tokens - budget) if budget is not None else 0
+        made = status or (Status.OVER_BUDGET if excess else Status.TRIMMED)
+        return Plan(self.log, self.count, self.fixed, runs, made, self.size, tokens, excess, **changes)  # type: ignore[arg-type]
+
+    def extras(self, cut: int) -> list[int]:
+        """Return the units before a cut that stay without a rule: the cut turn's opener, the newest user message."""
+        log = self.log
+        found = []
+        opener = log.openers[cut - 1] if cut > 0 else -1
+        if opener >= 0 and not (cut < len(log.units) and log.units[cut].opens_turn):
+            found.append(opener)
+        if 0 <= log.last_user < cut and log.last_user not in found:
+            found.append(log.last_user)
+        return [index for index in sorted(found) if not log.units[index].stays]
+
+    def kept_tokens(self, cut: int) -> int:
+        """Return the tokens of the fixed part and of everything kept behind a cut."""
+        log = self.log
+        kept = log.totals[-1] - log.totals[cut] + log.staying[cut]
+        return self.fixed.tokens + kept + sum(log.units[index].tokens for index in self.extras(cut))
+
+    def with_extras(self, runs: Iterable[Run], cut: int) -> tuple[Run, ...]:
+        """Return the runs without empty ones, interrupted by the units that stay before the cut."""
+        return tuple(part for run in runs for part in self._interrupted(run, self.extras(cut)))
+
+    def _interrupted(self, run: Run, extras: Sequence[int]) -> Iterator[Run]:
+        start = run.start
+        for index in extras if run.fate is not Fate.KEEP else ():
+            if start <= index < run.stop:
+                if start < index:
+                    yield run._replace(start=start, stop=index)
+                yield Run(index, index + 1, Fate.KEEP, NEWEST if index == self.log.last_user else OPENER)
+                start = index + 1
+        if start < run.stop:
+            yield run._replace(start=start)
+
+
+OPENER = "opens the turn that is kept in part"
+NEWEST = "the newest user message always stays"
+_UNTOUCHED = {
+    Status.FITS: "the whole prompt fits",
+    Status.SKIPPED_SHORT: "the task is too short to touch",
+    Status.SKIPPED_EXACT_RECALL: "exact recall is required",
+    Status.OVER_BUDGET: "nothing may be cut",
+}
+

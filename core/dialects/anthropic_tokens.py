@@ -1,0 +1,77 @@
+"""What Anthropic messages and tools cost beside their texts: an estimate, as the tokenizer is not public.
+
+With a counter scaled to the model, whole recorded requests came within 0.8 % under: 7 for a request with one
+message, 2 for each further one; 346 once and 57 a tool; per call 46 and 14 an argument, whose keys and raw values
+(not JSON) are counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..tokens import Counter
+from ..wire import text_of
+from .base import Cost, Message, Part, PartKind, ToolDefinition
+from .openai_tokens import raw_part, text_costs
+
+REQUEST_FRAME = 5
+MESSAGE_FRAME = 2
+CALL_FRAME = 46
+ARGUMENT_FRAME = 14
+TOOLS_FRAME = 346
+TOOL_FRAME = 57
+IMAGE_TOKENS = 1600  # width x height / 750, at the largest size that is not scaled down
+
+
+def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
+    """Return the estimated cost in tokens of a plain message, or of a reply with its results."""
+    rows, overhead = [], 0
+    for message in messages:
+        texts = text_costs(message, counter)
+        rows.append(tuple(texts.get(i, 0) or _part(part, counter) for i, part in enumerate(message.parts)))
+        overhead += _frame(message, counter)
+    return Cost(tuple(rows), overhead)
+
+
+def _part(part: Part, counter: Counter) -> int:
+    if not counter.frames:
+        return raw_part(part, counter)
+    if part.kind is PartKind.IMAGE:
+        return IMAGE_TOKENS
+    if part.kind is not PartKind.TOOL_CALL:
+        return counter.count(part.text) if part.text else 0
+    arguments = _arguments(part)
+    texts = [part.name, *arguments, *map(text_of, arguments.values())]
+    return sum(counter.count(text) for text in texts if text)
+
+
+def _arguments(part: Part) -> Mapping[str, Any]:
+    try:
+        parsed = json.loads(part.text or "{}")
+    except (ValueError, RecursionError):
+        return {"": part.text}
+    return parsed if isinstance(parsed, dict) else {"": part.text}
+
+
+def _frame(message: Message, counter: Counter) -> int:
+    if not counter.frames:
+        return counter.message_overhead
+    return MESSAGE_FRAME + sum(CALL_FRAME + ARGUMENT_FRAME * len(_arguments(call)) for call in message.calls)
+
+
+def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
+    """Return the estimated cost in tokens of definitions: name, description and compact schema of each."""
+    if not tools:
+        return Cost(((),), 0)
+    each = tuple(_tool(tool, counter) for tool in tools)
+    return Cost((each,), TOOLS_FRAME + TOOL_FRAME * len(tools) if counter.frames else 0)
+
+
+def _tool(tool: ToolDefinition, counter: Counter) -> int:
+    body = json.loads(tool.text) if counter.frames else None
+    if not isinstance(body, dict):
+        return counter.count(tool.text)
+    texts = [text_of(body.get(key)) for key in ("name", "description", "input_schema")]
+    return sum(counter.count(text) for text in texts if text)

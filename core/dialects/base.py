@@ -1,0 +1,128 @@
+"""What every provider's dialect must say about its request bodies.
+
+A dialect knows where things stand in a body and what they cost in frames. It decides nothing: which parts are sent
+is the strategies' business, so a rule is written once for all dialects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from ..tokens import Counter
+from ..wire import Wire
+
+
+class PartKind(StrEnum):
+    """What a message part is."""
+
+    TEXT = "text"
+    THINKING = "thinking"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    IMAGE = "image"
+    FILE = "file"
+    OPAQUE = "opaque"  # carried but not readable, for instance encrypted reasoning
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a message. `text` is what a model would read: for a call its arguments as JSON."""
+
+    kind: PartKind
+    text: str = ""
+    name: str = ""
+    call_id: str = ""
+    place: int = 0
+    """Index in the message's content list; a dialect may use negative values for parts that stand elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A wire message, read. `role` is system, user, assistant or tool, whatever the dialect calls it."""
+
+    role: str
+    parts: tuple[Part, ...]
+    name: str = ""
+
+    @property
+    def calls(self) -> list[Part]:
+        """The tool calls in this message."""
+        return [part for part in self.parts if part.kind is PartKind.TOOL_CALL]
+
+    @property
+    def results(self) -> list[Part]:
+        """The tool results in this message."""
+        return [part for part in self.parts if part.kind is PartKind.TOOL_RESULT]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A tool as the request defines it. `place` is its index in the request's list."""
+
+    name: str
+    text: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Tokens of some messages: one figure a part (message by message, part by part), and what frames add."""
+
+    parts: tuple[tuple[int, ...], ...]
+    overhead: int
+
+    @property
+    def total(self) -> int:
+        """Tokens of all parts and frames."""
+        return sum(map(sum, self.parts)) + self.overhead
+
+
+class Dialect(Protocol):
+    """A provider's request body: where its parts stand, how to put others in, what its frames cost."""
+
+    name: str
+
+    def split(self, body: Wire) -> tuple[Wire, list[Wire]]:
+        """Return the head (leading system messages included) and the conversation. RequestError if it is no body."""
+
+    def join(self, head: Wire, messages: Sequence[Wire]) -> dict[str, Any]:
+        """Return the request body of a head and a conversation: the inverse of `split`, key order kept."""
+
+    def message(self, wire: Wire) -> Message:
+        """Read one wire message. Never raises: what is not understood is an opaque part."""
+
+    def content_key(self, wire: Wire) -> str:
+        """Return what makes two wire messages the same: content, without cache marks or spelling differences."""
+
+    def system_texts(self, head: Wire) -> list[str]:
+        """Return the texts of the system part, in order."""
+
+    def with_system_text(self, head: Wire, text: str) -> Wire:
+        """Return the head with one more text at the end of its system part."""
+
+    def tools(self, head: Wire) -> list[ToolDefinition]:
+        """Return the tool definitions of the head, in order."""
+
+    def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
+        """Return the head with only the tools at these places."""
+
+    def text_message(self, role: str, text: str) -> dict[str, Any]:
+        """Return a wire message that holds one text. `role` is user or assistant."""
+
+    def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
+        """Return the message with another text in the place of one tool result or text part."""
+
+    def cost_of_messages(self, messages: Sequence[Message], counter: Counter) -> Cost:
+        """Return what a unit (a plain message, or a reply with its results) costs in tokens."""
+
+    def cost_of_tools(self, tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
+        """Return what tool definitions cost: `parts[0]` has one figure a tool."""
+
+    def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
+        """Return what system texts cost, each given as sections at exact cut points: `parts[i]` for text i."""
+
+    def request_overhead(self, model: str | None, counter: Counter) -> int:
+        """Return the tokens that a request costs beside its messages and tools (reply priming)."""

@@ -1,0 +1,117 @@
+"""What the dialects share: reading a content list, and telling messages apart by content alone.
+
+Real request logs move cache marks from message to message and write one text now as a string, now as a list of
+one text. Neither changes what the model reads, so neither may look like another conversation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .base import Part, PartKind
+
+CACHE_MARK = "cache_control"
+TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
+FILE_TYPES = frozenset({"file", "document", "input_audio", "input_file", "audio", "video_url", "container_upload"})
+
+
+def normal(content: Any) -> Any:
+    """Return content without cache marks, a list that holds one text as that text, and nothing as None."""
+    if isinstance(content, str):
+        return content or None
+    if not isinstance(content, list):
+        return content
+    parts = [_unmarked(part) for part in content]
+    if not parts:
+        return None
+    if len(parts) == 1 and isinstance(parts[0], dict) and parts[0].keys() == {"type", "text"}:
+        return parts[0]["text"] or None
+    return parts
+
+
+def _unmarked(part: Any) -> Any:
+    if not isinstance(part, Mapping):
+        return part
+    plain = {key: value for key, value in part.items() if key != CACHE_MARK}
+    if "content" in plain:
+        plain["content"] = normal(plain["content"])
+    return plain
+
+
+def content_key(wire: Any) -> str:
+    """Return a text that is equal for two wire messages with the same content, whatever their cache marks."""
+    if not isinstance(wire, Mapping):
+        return json.dumps(wire, sort_keys=True)
+    plain = {key: value for key, value in wire.items() if key != CACHE_MARK and value is not None}
+    content = normal(plain.pop("content", None))
+    if content is not None:
+        plain["content"] = content
+    return json.dumps(plain, sort_keys=True)
+
+
+def joined_text(content: Any) -> str:
+    """Return the texts of a content value, joined as a provider joins them: with nothing between."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, Sequence):
+        return "".join(text for part in content if (text := part_text(part)) is not None)
+    return ""
+
+
+def part_text(part: Any) -> str | None:
+    """Return the text of a text part (or of a bare string in a list), None for any other part."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, Mapping) and part.get("type", "text") in TEXT_TYPES and isinstance(part.get("text"), str):
+        return str(part["text"])
+    return None
+
+
+def media_kind(part: Any) -> PartKind | None:
+    """Return whether a content part is an image or a file; None if it is neither."""
+    kind = part.get("type") if isinstance(part, Mapping) else None
+    if kind in IMAGE_TYPES:
+        return PartKind.IMAGE
+    return PartKind.FILE if kind in FILE_TYPES else None
+
+
+def plain_parts(content: Any) -> list[Part]:
+    """Return text, image, file and opaque parts of a content value; an empty text is no part."""
+    if isinstance(content, str):
+        return [Part(PartKind.TEXT, content)] if content else []
+    if content is None:
+        return []
+    if not isinstance(content, list):
+        return [Part(PartKind.OPAQUE, json.dumps(content, ensure_ascii=False))]
+    return [part for place, value in enumerate(content) if (part := plain_part(value, place)) is not None]
+
+
+def plain_part(value: Any, place: int) -> Part | None:
+    """Return one content part as text, image, file or opaque; None for an empty text."""
+    text = part_text(value)
+    if text is not None:
+        return Part(PartKind.TEXT, text, place=place) if text else None
+    kind = media_kind(value)
+    if kind is not None:
+        return Part(kind, name=str(value.get("type")), place=place)
+    return Part(PartKind.OPAQUE, json.dumps(value, ensure_ascii=False), place=place)
+
+
+def with_text(content: Any, place: int, text: str) -> Any:
+    """Return content with another text in the part at `place`; the other parts stay as they are."""
+    if not isinstance(content, list):
+        return text
+    old = content[place]
+    new = {**old, "text": text} if isinstance(old, Mapping) else text
+    return [*content[:place], new, *content[place + 1 :]]
+
+
+def with_only_text(content: Any, text: str) -> Any:
+    """Return content whose texts are replaced by one; images and other parts stay behind it."""
+    if not isinstance(content, list):
+        return text
+    others = [part for part in content if part_text(part) is None]
+    return [{"type": "text", "text": text}, *others]

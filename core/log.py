@@ -1,0 +1,93 @@
+"""The units of a growing conversation with running sums, so that the size of any stretch is one subtraction."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from .spans import SpanKind
+from .units import Unit
+
+
+class KindSums:
+    """Running sums of tokens by span kind over a growing list."""
+
+    def __init__(self) -> None:
+        self._sums: dict[SpanKind, list[int]] = {}
+        self._count = 0
+
+    def append(self, kinds: dict[SpanKind, int]) -> None:
+        """Add the tokens of one more item, by kind."""
+        for kind in kinds:
+            if kind not in self._sums:
+                self._sums[kind] = [0] * (self._count + 1)
+        for kind, sums in self._sums.items():
+            sums.append(sums[-1] + kinds.get(kind, 0))
+        self._count += 1
+
+    def between(self, start: int, stop: int) -> Iterator[tuple[SpanKind, int]]:
+        """Yield each kind with its tokens in the items from `start` to `stop` (exclusive)."""
+        for kind, sums in self._sums.items():
+            yield kind, sums[stop] - sums[start]
+
+
+class Log:
+    """Units in order; it only grows. `totals[i]` are the tokens of the first i units, `stays` those never cut."""
+
+    def __init__(self) -> None:
+        self.units: list[Unit] = []
+        self.totals: list[int] = [0]
+        self.staying: list[int] = [0]
+        """Running sums of the tokens of units that must stay."""
+        self.stays: list[int] = []
+        self.turns: list[int] = []
+        """Units that open a turn."""
+        self.steps: list[int] = []
+        self.openers: list[int] = []
+        """For each unit the opener of its turn; -1 before the first user message."""
+        self.last_user = -1
+        """The unit that holds the newest user text; -1 if there is none."""
+        self.kinds = KindSums()
+        self.span_counts: list[int] = [0]
+        self.staying_spans: list[int] = [0]
+        """Running counts of spans: of all units, and of those that must stay."""
+        self._firsts: list[int] = []
+
+    def extend(self, units: Sequence[Unit]) -> None:
+        """Add units at the end."""
+        for unit in units:
+            self._append(unit)
+
+    def _append(self, unit: Unit) -> None:
+        index = len(self.units)
+        self.units.append(unit)
+        self.totals.append(self.totals[-1] + unit.tokens)
+        self.staying.append(self.staying[-1] + (unit.tokens if unit.stays else 0))
+        if unit.stays:
+            self.stays.append(index)
+        if unit.opens_turn:
+            self.turns.append(index)
+        if unit.is_step:
+            self.steps.append(index)
+        if unit.has_user_text:
+            self.last_user = index
+        self.openers.append(self.turns[-1] if self.turns else -1)
+        self.kinds.append(unit.kinds())
+        self.span_counts.append(self.span_counts[-1] + len(unit.spans))
+        self.staying_spans.append(self.staying_spans[-1] + (len(unit.spans) if unit.stays else 0))
+        self._firsts.append(unit.first)
+
+    @property
+    def messages(self) -> int:
+        """How many messages the units hold."""
+        return self.units[-1].stop if self.units else 0
+
+    @property
+    def deepest(self) -> int:
+        """The last cut that leaves the open unit whole: the start of the last step if nothing follows it."""
+        count = len(self.units)
+        return count - 1 if count and self.units[-1].is_step else count
+
+    def unit_of_message(self, message: int) -> int:
+        """Return the index of the unit that holds a message."""
+        return bisect_right(self._firsts, message) - 1

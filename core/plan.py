@@ -1,0 +1,345 @@
+"""A strategy's answer for one prompt, and how it is carried out on a request body.
+
+A plan holds boundaries and a reference to the log of units, not a list of decisions: the log only grows, so 4,000
+plans of one conversation cost 4,000 small objects, and the decisions of any of them are made when asked for.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from .dialects.base import Dialect
+from .log import Log
+from .spans import OVERHEAD_ID, FixedPart, Span, SpanKind
+from .units import Unit
+from .wire import Wire
+
+
+class Action(StrEnum):
+    """What is done with a span."""
+
+    KEEP = "keep"
+    TRIM = "trim"
+    SUMMARISE = "summarise"
+    PROJECT = "project"
+    STUB = "stub"
+    DEFER = "defer"
+    DROP = "drop"
+
+
+class Status(StrEnum):
+    """How a prompt came out. Over budget is a status with its excess, never a silence (rule X2)."""
+
+    FITS = "fits"
+    TRIMMED = "trimmed"
+    OVER_BUDGET = "over_budget"
+    SKIPPED_SHORT = "skipped_short"
+    SKIPPED_EXACT_RECALL = "skipped_exact_recall"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What happened to one span, why, and which setting caused it (rule X5). Tokens are the span's own."""
+
+    span_id: str
+    action: Action
+    reason: str
+    setting: str
+    tokens_before: int
+    tokens_after: int
+    replacement: str | None = None
+
+
+class Fate(StrEnum):
+    """What happens to a run of units."""
+
+    KEEP = "keep"
+    DROP = "drop"
+    REPLACE = "replace"  # each by its own replacement, in place
+    FOLD = "fold"  # all by one text elsewhere
+
+
+class Run(NamedTuple):
+    """Units `start` to `stop` (exclusive) share a fate; units that must stay are kept all the same."""
+
+    start: int
+    stop: int
+    fate: Fate
+    reason: str = ""
+    setting: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What stands in the place of a unit: plain messages as (role, text, tokens), and their frames' tokens."""
+
+    texts: tuple[tuple[str, str, int], ...]
+    overhead: int
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the texts with their frames."""
+        return sum(tokens for _, _, tokens in self.texts) + self.overhead
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A kept unit with other texts in some of its spans, by span id; tokens of all its spans in order."""
+
+    texts: Mapping[str, str]
+    costs: tuple[int, ...]
+    overhead: int
+    reason: str
+    setting: str
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the edited unit."""
+        return sum(self.costs) + self.overhead
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A text that a strategy puts at the end of the system part."""
+
+    span_id: str
+    kind: SpanKind
+    text: str
+    tokens: int
+    reason: str
+    setting: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeadEdit:
+    """What a strategy changes in the fixed part: tools put aside (by place), texts added, and what it then costs."""
+
+    deferred: Mapping[int, str] = field(default_factory=dict)
+    injected: tuple[Injected, ...] = ()
+    overhead: int = 0
+    """Tokens of all frames of the changed fixed part."""
+
+
+@dataclass(eq=False)
+class Plan:
+    """What is sent of one prompt. `excess` and `blockers` are there exactly when it is over its budget."""
+
+    log: Log
+    count: int
+    fixed: FixedPart
+    runs: tuple[Run, ...]
+    status: Status
+    tokens_before: int
+    tokens_after: int
+    excess: int = 0
+    replacements: Any = None
+    """Sequence of Replacement | None, one a unit, for runs with the fate REPLACE."""
+    edits: Mapping[int, Edit] = field(default_factory=dict)
+    head: HeadEdit | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything but the input is sent."""
+        return self.status in (Status.TRIMMED, Status.OVER_BUDGET) and (
+            bool(self.edits) or self.head is not None or any(run.fate is not Fate.KEEP for run in self.runs)
+        )
+
+    @cached_property
+    def decisions(self) -> tuple[Decision, ...]:
+        """One decision a span, the fixed part first, injected texts next, the frames of the request last."""
+        return tuple(self._decide())
+
+    @property
+    def blockers(self) -> tuple[str, ...]:
+        """The ids of the spans that are sent and cannot go, when the result is over its budget."""
+        if not self.excess:
+            return ()
+        return tuple(
+            made.span_id for made in self.decisions if made.tokens_after > 0 and made.span_id != OVERHEAD_ID
+        )
+
+    def fates(self) -> Iterator[tuple[int, Fate, Run]]:
+        """Yield every unit's index with what really happens to it: units that must stay are kept."""
+        for run in self.runs:
+            for index in range(run.start, run.stop):
+                fate = run.fate
+                if fate is not Fate.KEEP and self.log.units[index].stays:
+                    fate = Fate.KEEP
+                if fate is Fate.REPLACE and self.replacements[index] is None:
+                    fate = Fate.KEEP
+                yield index, fate, run
+
+    def kinds(self) -> dict[SpanKind, int]:
+        """Return the tokens sent by span kind; they add up to `tokens_after`."""
+        found: dict[SpanKind, int] = {}
+        for kind, tokens in self._kind_tokens():
+            found[kind] = found.get(kind, 0) + tokens
+        return {kind: tokens for kind, tokens in found.items() if tokens}
+
+    def sent(self, head: Wire, messages: list[Wire], dialect: Dialect) -> tuple[Wire, list[Wire]]:
+        """Return the head and the messages to send, made from those of the current body."""
+        if self.head is not None:
+            head = _edited_head(self, self.head, head, dialect)
+        sent: list[Wire] = []
+        for index, fate, _ in self.fates():
+            unit = self.log.units[index]
+            if fate is Fate.REPLACE:
+                sent += [dialect.text_message(role, text) for role, text, _ in self.replacements[index].texts]
+            elif fate is Fate.KEEP:
+                kept = messages[unit.first : unit.stop]
+                edit = self.edits.get(index)
+                sent += kept if edit is None else _edited(unit, kept, edit, dialect)
+        return head, sent
+
+    def _kind_tokens(self) -> Iterator[tuple[SpanKind, int]]:
+        yield from self._head_kinds()
+        for run in self.runs:
+            if run.fate is Fate.KEEP:
+                yield from self.log.kinds.between(run.start, run.stop)
+                continue
+            for index in self._stays(run):
+                yield from self.log.units[index].kinds().items()
+            if run.fate is Fate.REPLACE:
+                yield from self.replacements.kinds.between(run.start, run.stop)
+        for index, edit in self.edits.items():
+            unit = self.log.units[index]
+            yield SpanKind.OVERHEAD, edit.overhead - unit.overhead
+            yield from ((span.kind, cost - span.tokens) for span, cost in zip(unit.spans, edit.costs, strict=True))
+
+    def _stays(self, run: Run) -> list[int]:
+        stays = self.log.stays
+        return stays[bisect_left(stays, run.start) : bisect_left(stays, run.stop)]
+
+    def _head_kinds(self) -> Iterator[tuple[SpanKind, int]]:
+        head = self.head or HeadEdit(overhead=self.fixed.overhead)
+        yield SpanKind.OVERHEAD, head.overhead
+        for span in self.fixed.spans:
+            if span.kind is not SpanKind.TOOL_DEFINITION or span.part not in head.deferred:
+                yield span.kind, span.tokens
+        yield from ((text.kind, text.tokens) for text in head.injected)
+
+    def actions(self) -> dict[Action, int]:
+        """Return how many spans met each action, the request's frames counted as one span kept."""
+        found = dict.fromkeys(Action, 0)
+        for run in self.runs:
+            spans = self.log.span_counts[run.stop] - self.log.span_counts[run.start]
+            stays = self.log.staying_spans[run.stop] - self.log.staying_spans[run.start]
+            gone = 0 if run.fate is Fate.KEEP else spans - stays
+            if run.fate is Fate.REPLACE:
+                gone = self.replacements.span_counts[run.stop] - self.replacements.span_counts[run.start]
+            found[Action.DROP if run.fate is Fate.DROP else Action.SUMMARISE] += gone
+            found[Action.KEEP] += spans - gone
+        stubs = sum(len(edit.texts) for edit in self.edits.values())
+        deferred, injected = (len(self.head.deferred), len(self.head.injected)) if self.head else (0, 0)
+        found[Action.STUB] += stubs
+        found[Action.DEFER] += deferred
+        found[Action.SUMMARISE] += injected
+        found[Action.KEEP] += len(self.fixed.spans) + 1 - deferred - stubs
+        return {action: count for action, count in found.items() if count}
+
+    def _decide(self) -> Iterator[Decision]:
+        before = self.fixed.overhead
+        after = (self.head or self.fixed).overhead
+        yield from self._decide_head()
+        for index, fate, run in self.fates():
+            unit = self.log.units[index]
+            before += unit.overhead
+            after += self._overhead_after(index, fate)
+            yield from self._decide_unit(unit, index, fate, run)
+        yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
+
+    def _overhead_after(self, index: int, fate: Fate) -> int:
+        if fate is Fate.REPLACE:
+            return int(self.replacements[index].overhead)
+        if fate is Fate.KEEP:
+            return (self.edits.get(index) or self.log.units[index]).overhead
+        return 0
+
+    def _decide_head(self) -> Iterator[Decision]:
+        head = self.head or HeadEdit()
+        for span in self.fixed.spans:
+            if span.kind is SpanKind.TOOL_DEFINITION and span.part in head.deferred:
+                yield Decision(span.id, Action.DEFER, head.deferred[span.part], "strategy.groups", span.tokens, 0)
+            else:
+                yield Decision(span.id, Action.KEEP, "the fixed part always stays", "", span.tokens, span.tokens)
+        for text in head.injected:
+            yield Decision(
+                text.span_id, Action.SUMMARISE, text.reason, text.setting, 0, text.tokens, replacement=text.text
+            )
+
+    def _decide_unit(self, unit: Unit, index: int, fate: Fate, run: Run) -> Iterator[Decision]:
+        if fate is Fate.KEEP:
+            yield from self._kept(unit, index, run)
+        elif fate is Fate.REPLACE:
+            yield from _replaced(unit, self.replacements[index], run)
+        else:
+            action = Action.SUMMARISE if fate is Fate.FOLD else Action.DROP
+            for span in unit.spans:
+                yield Decision(span.id, action, run.reason, run.setting, span.tokens, 0)
+
+    def _kept(self, unit: Unit, index: int, run: Run) -> Iterator[Decision]:
+        reason, setting = run.reason, run.setting
+        if run.fate is not Fate.KEEP:
+            reason, setting = ("pinned, or a system message", "rules") if unit.stays else (NOT_SMALLER, run.setting)
+        edit = self.edits.get(index)
+        if edit is None:
+            for span in unit.spans:
+                yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, span.tokens)
+            return
+        for span, cost in zip(unit.spans, edit.costs, strict=True):
+            if span.id in edit.texts:
+                text = edit.texts[span.id]
+                yield Decision(span.id, Action.STUB, edit.reason, edit.setting, span.tokens, cost, text)
+            else:
+                yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, cost)
+
+
+NOT_SMALLER = "kept whole: a summary would not be smaller"
+
+
+def _replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:
+    """Give each text to the first span of its role, so that the tokens after add up to those of the texts."""
+    texts = {role: (text, tokens) for role, text, tokens in replacement.texts}
+    lead = _leads(unit, texts)
+    for span in unit.spans:
+        text, tokens = texts[lead[span.id]] if span.id in lead else (None, 0)
+        yield Decision(span.id, Action.SUMMARISE, run.reason, run.setting, span.tokens, tokens, text)
+
+
+def _leads(unit: Unit, texts: Mapping[str, Any]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for role in texts:
+        spans: list[Span] = [span for span in unit.spans if span.role == role] or list(unit.spans)
+        found[spans[0].id] = role
+    return found
+
+
+def apply(plan: Plan, body: Wire, dialect: Dialect) -> dict[str, Any]:
+    """Return the body to send: the current one with the plan's changes. The body itself is not changed."""
+    head, messages = dialect.split(body)
+    if plan.changed:
+        head, messages = plan.sent(head, messages, dialect)
+    return dialect.join(head, messages)
+
+
+def _edited_head(plan: Plan, edit: HeadEdit, head: Wire, dialect: Dialect) -> Wire:
+    if edit.deferred:
+        head = dialect.with_tools(head, [t.part for t in plan.fixed.tools if t.part not in edit.deferred])
+    for text in edit.injected:
+        head = dialect.with_system_text(head, text.text)
+    return head
+
+
+def _edited(unit: Unit, kept: list[Wire], edit: Edit, dialect: Dialect) -> list[Wire]:
+    sent = list(kept)
+    for span in unit.spans:
+        if span.id in edit.texts:
+            at = span.message - unit.first
+            part = unit.messages[at].parts[span.part]
+            sent[at] = dialect.with_result_text(sent[at], part, edit.texts[span.id])
+    return sent

@@ -1,0 +1,156 @@
+"""A transcript through a configuration, call by call, as production would have sent it.
+
+Per-call totals are columns. Tokens, status and excess are taken as the calls go by; totals by kind and by action are
+differences of running sums, made for all calls when a column is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from .config import Configuration, load_config
+from .dialects import dialect
+from .engine import Engine, Feed, Planned, checked
+from .errors import ConfigError
+from .hints import Hints
+from .plan import Action, Plan, apply
+from .spans import SpanKind
+from .transcript import ROOT, Transcript
+from .wire import Wire
+
+
+class Replay:
+    """The plans of all calls of a transcript under a configuration."""
+
+    def __init__(self, transcript: Transcript, config: Configuration, plans: Sequence[Plan], entered: list[int]) -> None:
+        self.transcript = transcript
+        self.config = config
+        self._plans = plans
+        self._entered = entered
+
+    def plan(self, call: int) -> Plan:
+        """Return the plan of a call (0-based)."""
+        return self._plans[call]
+
+    def request(self, call: int) -> dict[str, Any]:
+        """Return the request body of a call as it would have been sent."""
+        return apply(self._plans[call], self.prompt(call), dialect(self.transcript.dialect))
+
+    def prompt(self, call: int) -> dict[str, Any]:
+        """Return the request body that the strategy was given: what was captured, or the whole history."""
+        if captured_prompts(self.config):
+            return self.transcript.captured(call)
+        return self.transcript.history(call)
+
+    @cached_property
+    def calls(self) -> Columns:
+        """Columns of per-call figures: in_window, entered, status, excess, kind.<span kind>, action.<action>."""
+        return Columns(self._plans, self._entered)
+
+
+class Columns(Mapping[str, Sequence[Any]]):
+    """Per-call columns by name; each is made when it is first asked for."""
+
+    def __init__(self, plans: Sequence[Plan], entered: list[int]) -> None:
+        self._plans = plans
+        self._made: dict[str, Sequence[Any]] = {"entered": entered}
+        self._plain: dict[str, Callable[[Plan], Any]] = {
+            "in_window": lambda plan: plan.tokens_after,
+            "entered": lambda plan: None,
+            "before": lambda plan: plan.tokens_before,
+            "status": lambda plan: plan.status,
+            "excess": lambda plan: plan.excess,
+        }
+
+    def __getitem__(self, name: str) -> Sequence[Any]:
+        """Return a column, one value a call. KeyError if there is no such column."""
+        if name not in self._made:
+            self._make(name)
+        return self._made[name]
+
+    def _make(self, name: str) -> None:
+        if name in self._plain:
+            self._made[name] = [self._plain[name](plan) for plan in self._plans]
+            return
+        group, _, key = name.partition(".")
+        if group == "kind" and key in list(SpanKind):
+            rows = [plan.kinds() for plan in self._plans]
+            self._made |= {f"kind.{kind}": [row.get(kind, 0) for row in rows] for kind in SpanKind}
+        elif group == "action" and key in list(Action):
+            counts = [plan.actions() for plan in self._plans]
+            self._made |= {f"action.{action}": [row.get(action, 0) for row in counts] for action in Action}
+        else:
+            raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names of all columns."""
+        yield from self._plain
+        yield from (f"kind.{kind}" for kind in SpanKind)
+        yield from (f"action.{action}" for action in Action)
+
+    def __len__(self) -> int:
+        """Return how many columns there are."""
+        return len(self._plain) + len(SpanKind) + len(Action)
+
+
+def captured_prompts(config: Configuration) -> bool:
+    """Return whether a configuration replays what was captured instead of the history."""
+    return config.strategy.kind == "as_captured"
+
+
+def replay(transcript: Transcript, config: Configuration | Mapping[str, Any] | str) -> Replay:
+    """Replay every call of a transcript. ConfigError if the configuration cannot be used for it."""
+    loaded = checked(load_config(config))
+    wanted = loaded.model.dialect
+    if wanted is not None and wanted != transcript.dialect:
+        raise ConfigError(
+            "model.dialect",
+            f"this configuration is for {wanted}, the transcript is in {transcript.dialect}.",
+            "Set model.dialect to null to replay the transcript in its own dialect.",
+        )
+    player = _Player(transcript, loaded)
+    planned = [player.play(call) for call in range(len(transcript.calls))]
+    return Replay(transcript, loaded, [made.plan for made in planned], [made.entered for made in planned])
+
+
+class _Player:
+    """Walks a transcript's calls and plans each with what it adds to the one before."""
+
+    def __init__(self, transcript: Transcript, config: Configuration) -> None:
+        self.transcript = transcript
+        self.config = config
+        self.captured = captured_prompts(config)
+        self.engines: dict[str | None, Engine] = {}
+        self.feed = Feed()
+        self.path: list[int] = []
+
+    def play(self, call: int) -> Planned:
+        """Return the plan of a call, and the tokens that are new in it."""
+        made = self.transcript.calls[call]
+        head = self.transcript.heads[made.head]
+        shared = self._walk(made.captured if self.captured else made.history)
+        return self.feed.plan(
+            self._engine(head), Hints.of(made.hints), head, made.head, shared, self._messages_from
+        )
+
+    def _engine(self, head: Wire) -> Engine:
+        model = head.get("model")
+        if model not in self.engines:
+            self.engines[model] = Engine(self.config, self.transcript.dialect, model)
+        return self.engines[model]
+
+    def _walk(self, last: int) -> int:
+        """Make `path` the branch that ends with `last`; return how many messages it shares with the branch before."""
+        parents, depths = self.transcript.parents, self.transcript.depths
+        new = []
+        while last != ROOT and not (depths[last] < len(self.path) and self.path[depths[last]] == last):
+            new.append(last)
+            last = parents[last]
+        shared = 0 if last == ROOT else depths[last] + 1
+        self.path[shared:] = reversed(new)
+        return shared
+
+    def _messages_from(self, start: int) -> list[Wire]:
+        return [self.transcript.messages[index] for index in self.path[start:]]

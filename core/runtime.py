@@ -1,0 +1,144 @@
+"""What production calls: load an exported configuration, assemble each request, send the result.
+
+    runtime = ContextRuntime.load("config.json")
+    result = runtime.assemble(request)
+
+A runtime is safe for many threads: a stateless call shares nothing but memos. A session is one thread's; it gives the
+same results and is faster, because it reads only what a request adds to the one before.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .config import Configuration, load_config
+from .dialects import Dialect, detect
+from .engine import Engine, Feed, checked
+from .errors import RequestError
+from .hints import Hints
+from .plan import Decision, Plan, Status, apply
+from .wire import Wire, dump
+
+__all__ = ["ContextRuntime", "Hints", "Result", "Session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The body to send, and what was done to get it."""
+
+    request: dict[str, Any]
+    plan: Plan
+
+    @property
+    def status(self) -> Status:
+        """How the prompt came out."""
+        return self.plan.status
+
+    @property
+    def excess(self) -> int:
+        """Tokens over the soft budget, 0 if none."""
+        return self.plan.excess
+
+    @property
+    def blockers(self) -> tuple[str, ...]:
+        """The ids of the spans that cannot go, when the result is over its budget."""
+        return self.plan.blockers
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """One decision a span."""
+        return self.plan.decisions
+
+    @property
+    def tokens_before(self) -> int:
+        """Tokens of the request as it came."""
+        return self.plan.tokens_before
+
+    @property
+    def tokens_after(self) -> int:
+        """Tokens of the request to send."""
+        return self.plan.tokens_after
+
+
+class ContextRuntime:
+    """A loaded configuration."""
+
+    def __init__(self, config: Configuration) -> None:
+        self.config = checked(config)
+        self._engines: dict[tuple[str, str | None], Engine] = {}
+        self._lock = threading.Lock()
+
+    @classmethod
+    def load(cls, source: str | Path | Mapping[str, Any] | Configuration) -> ContextRuntime:
+        """Load a configuration from a path, a JSON text or a dictionary. ConfigError if it cannot be used."""
+        return cls(load_config(source))
+
+    def assemble(self, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> Result:
+        """Return what to send for a request body that holds the full history. RequestError if it is no body."""
+        return self.session().assemble(request, hints)
+
+    def session(self) -> Session:
+        """Return a session: the same results for growing requests, faster. One thread's."""
+        return Session(self)
+
+    def restore(self, span_id: str, request: Mapping[str, Any], hints: Hints | None = None) -> str:
+        """Return the text of a span of a request: what stands behind a stub that names it. RequestError if none."""
+        plan = self.assemble(request, hints).plan
+        spans = [*plan.fixed.spans, *(span for unit in plan.log.units for span in unit.spans)]
+        for span in spans:
+            if span.id == span_id:
+                return span.text
+        raise RequestError(f"This request has no span {span_id!r}; send the full history that the stub was made from.")
+
+    def engine(self, request: Mapping[str, Any]) -> Engine:
+        """Return the engine for a request's dialect and model."""
+        key = (self.config.model.dialect or detect(request), _model(request))
+        with self._lock:
+            if key not in self._engines:
+                if len(self._engines) > MOST_ENGINES:
+                    self._engines.clear()
+                self._engines[key] = Engine(self.config, *key)
+            return self._engines[key]
+
+
+MOST_ENGINES = 256
+
+
+def _model(request: Mapping[str, Any]) -> str | None:
+    model = request.get("model") if isinstance(request, Mapping) else None
+    return model if isinstance(model, str) else None
+
+
+class Session:
+    """Assembles the growing requests of one conversation. What it remembers never changes a result."""
+
+    def __init__(self, runtime: ContextRuntime) -> None:
+        self._runtime = runtime
+        self._feed = Feed()
+        self._seen: list[Wire] = []
+
+    def assemble(self, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> Result:
+        """Return what to send for a request body that holds the full history. RequestError if it is no body."""
+        engine = self._runtime.engine(request)
+        head, messages = engine.dialect.split(request)
+        shared = self._shared(messages, engine.dialect)
+        planned = self._feed.plan(
+            engine, Hints.of(hints), head, dump(head), shared, lambda start: self._seen[start:]
+        )
+        return Result(apply(planned.plan, request, engine.dialect), planned.plan)
+
+    def _shared(self, messages: Sequence[Wire], dialect: Dialect) -> int:
+        """Take a copy of what is new, and return how many messages are those of the last request, in content."""
+        shared = 0
+        for old, new in zip(self._seen, messages, strict=False):
+            if old != new and dialect.content_key(old) != dialect.content_key(new):
+                break
+            shared += 1
+        # Copies, because a caller may change its own messages in place.
+        self._seen[shared:] = copy.deepcopy(list(messages[shared:]))
+        return shared

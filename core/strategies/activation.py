@@ -1,0 +1,82 @@
+"""Which tool groups a conversation has activated, without a model (rule book 4.4).
+
+A group is active once a user message says one of its keywords or a part of one of its tools' names, or while one of
+its calls is in the kept part. A tool without keyword and group always stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
+
+from ..log import Log
+from ..spans import FixedPart, Span, SpanKind
+from .tiers import ToolGroup, is_said
+
+SHORTEST_NAME_PART = 4
+
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
+
+
+def groups_of(fixed: FixedPart, configured: Sequence[ToolGroup]) -> dict[str, list[Span]]:
+    """Return the deferrable tools of a request by group name: configured groups first, then those that rules name."""
+    found: dict[str, list[Span]] = {}
+    for tool in fixed.tools:
+        name = next((g.name for g in configured if any(fnmatchcase(tool.tool, glob) for glob in g.tools)), None)
+        if name is None and (tool.rule.group or tool.rule.keywords):
+            name = tool.rule.group or tool.tool
+        if name is not None and not tool.rule.stays:
+            found.setdefault(name, []).append(tool)
+    return found
+
+
+def keywords_of(name: str, tools: Sequence[Span], configured: Sequence[ToolGroup]) -> tuple[str, ...]:
+    """Return what activates a group: its keywords, those that rules give its tools, and parts of the tools' names."""
+    said = [word for group in configured if group.name == name for word in group.keywords]
+    said += [word for tool in tools for word in tool.rule.keywords or ()]
+    said += [part.lower() for tool in tools for part in _PARTS.findall(tool.tool) if len(part) >= SHORTEST_NAME_PART]
+    return tuple(dict.fromkeys(said))
+
+
+class Activation:
+    """Follows a log and remembers which groups it activated and where each tool was last called."""
+
+    def __init__(
+        self, log: Log, fixed: FixedPart, configured: Sequence[ToolGroup], hinted: frozenset[str] = frozenset()
+    ) -> None:
+        self.tools = groups_of(fixed, configured)
+        self.keywords = {name: keywords_of(name, tools, configured) for name, tools in self.tools.items()}
+        self._group_of = {tool.tool: name for name, tools in self.tools.items() for tool in tools}
+        self._hinted = {self._group_of[tool] for tool in hinted if tool in self._group_of}
+        self._log = log
+        self._seen = 0
+        self._last_said: dict[str, int] = {}
+        self._last_called: dict[str, int] = {}
+
+    def catch_up(self) -> None:
+        """Read the units that were added to the log."""
+        for index in range(self._seen, len(self._log.units)):
+            for span in self._log.units[index].spans:
+                if span.kind is SpanKind.TOOL_CALL and span.tool in self._group_of:
+                    self._last_called[self._group_of[span.tool]] = index
+                elif span.kind is SpanKind.USER:
+                    self._last_said.update(dict.fromkeys(self._said(span.text), index))
+        self._seen = len(self._log.units)
+
+    def _said(self, text: str) -> Iterator[str]:
+        lowered = text.lower()
+        return (name for name, words in self.keywords.items() if any(is_said(word, lowered) for word in words))
+
+    def inactive(self, cut: int, only_newest: bool = False) -> Iterable[str]:
+        """Return the groups that are not active when the kept part begins at `cut`.
+
+        With `only_newest`, what older user messages said does not count.
+        """
+        since = self._log.last_user if only_newest else 0
+        return [
+            name
+            for name in self.tools
+            if name not in self._hinted
+            and self._last_said.get(name, -1) < since and self._last_called.get(name, -1) < cut
+        ]

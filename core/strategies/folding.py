@@ -1,0 +1,88 @@
+"""The summary of each unit that `summarize_and_keep` would put in its place, made once and only where asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..dialects.base import Dialect, Message, Part, PartKind
+from ..excerpt import excerpt, summary_text
+from ..log import KindSums, Log
+from ..plan import Replacement
+from ..spans import Span, SpanKind
+from ..tokens import Counter
+from ..units import Unit
+
+
+class Folds(Sequence[Replacement | None]):
+    """For each unit of a log its replacement, or None where that would not be smaller (rule X6).
+
+    `totals` are running sums of the smaller of both, in tokens; `kinds` the same by span kind, without the units that
+    always stay.
+    """
+
+    def __init__(self, log: Log, dialect: Dialect, counter: Counter) -> None:
+        self._log, self._dialect, self._counter = log, dialect, counter
+        self._made: list[Replacement | None] = []
+        self.totals: list[int] = [0]
+        self.kinds = KindSums()
+        self.span_counts: list[int] = [0]
+        """Running count of the spans that have a replacement."""
+
+    def __len__(self) -> int:
+        """Return how many units have been looked at."""
+        return len(self._made)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        """Return the replacement of a unit."""
+        return self._made[index]
+
+    def catch_up(self) -> None:
+        """Look at the units that were added to the log."""
+        for unit in self._log.units[len(self._made) :]:
+            made = self._fold(unit) if _may_fold(unit) else None
+            if made is not None and made.tokens >= unit.tokens:
+                made = None
+            self._made.append(made)
+            self.totals.append(self.totals[-1] + (made or unit).tokens)
+            self.span_counts.append(self.span_counts[-1] + (len(unit.spans) if made else 0))
+            self.kinds.append({} if unit.stays else _kinds(made) if made else unit.kinds())
+
+    def cost(self, index: int) -> int:
+        """Return the tokens of the smaller of a unit and its replacement."""
+        return self.totals[index + 1] - self.totals[index]
+
+    def _fold(self, unit: Unit) -> Replacement:
+        texts = list(_texts(unit))
+        messages = [Message(role, (Part(PartKind.TEXT, text),)) for role, text in texts]
+        costs = [self._dialect.cost_of_messages([message], self._counter) for message in messages]
+        return Replacement(
+            tuple((role, text, cost.parts[0][0]) for (role, text), cost in zip(texts, costs, strict=True)),
+            sum(cost.overhead for cost in costs),
+        )
+
+
+def _may_fold(unit: Unit) -> bool:
+    """A summary is never summarised again, and what no dialect knows is not rewritten."""
+    known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
+    return known and not unit.stays and all(span.kind is not SpanKind.SUMMARY for span in unit.spans)
+
+
+def _kinds(made: Replacement) -> dict[SpanKind, int]:
+    return {SpanKind.SUMMARY: sum(tokens for _, _, tokens in made.texts), SpanKind.OVERHEAD: made.overhead}
+
+
+def _texts(unit: Unit) -> Iterator[tuple[str, str]]:
+    """Yield (role, summary): what the assistant did, its calls named without ids; then what the user said."""
+    told = [span for span in unit.spans if span.role == "user" and span.kind is not SpanKind.TOOL_RESULT]
+    if not unit.opens_turn:
+        done = [span for span in unit.spans if span not in told]
+        names = list(dict.fromkeys(span.tool for span in done if span.kind is SpanKind.TOOL_CALL))
+        words = excerpt("".join(span.text for span in done if span.kind is SpanKind.ASSISTANT))
+        used = f"used {', '.join(names)}" if names else ""
+        yield "assistant", summary_text(": ".join(filter(None, (used, words))), _weight(done))
+    if told or unit.opens_turn:
+        yield "user", summary_text(excerpt("".join(span.text for span in told)), _weight(told))
+
+
+def _weight(spans: Sequence[Span]) -> int:
+    return sum(span.tokens for span in spans)

@@ -1,0 +1,173 @@
+"""The published summarise-and-keep program as it really works, faults included (rule book 3.1, B-P1 to B-P6).
+
+It always summarises everything but the last N messages, moves system messages to the front, splits calls from their
+results, and with fewer than N messages sends some twice (a negative slice end). It is here because its figures are
+well known; nothing that DESIGN promises for the other modes holds, except that what is reported is what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..assembler import Context, UnitAssembler
+from ..boundaries import first_true
+from ..dialects.base import Dialect, Message, Part, PartKind
+from ..excerpt import head as first_words
+from ..excerpt import summary_text
+from ..plan import Action, Decision, Plan, Status
+from ..spans import OVERHEAD_ID, Span, SpanKind
+from ..units import Unit
+from ..wire import Wire
+
+
+class _Entry(NamedTuple):
+    """A message of the conversation, with the cost of it and of its summary as plain messages."""
+
+    message: int
+    unit: Unit
+    text: str
+    summary: str
+    summary_tokens: int
+    summary_overhead: int
+
+
+class PublishedAssembler(UnitAssembler):
+    """Plans as the published program does, with `keep` messages kept."""
+
+    def __init__(self, context: Context, keep: int) -> None:
+        super().__init__(context)
+        self.keep = keep
+        self.entries: list[_Entry] = []
+        self.systems: list[int] = []
+        self.totals: list[int] = [0]
+
+    def extend(self, units: Sequence[Unit]) -> None:
+        """Take units, and look at their messages one by one."""
+        super().extend(units)
+        for unit in units:
+            for index, message in enumerate(unit.messages, start=unit.first):
+                if message.role == "system":
+                    self.systems.append(index)
+                else:
+                    self._add(index, message, unit)
+
+    def _add(self, index: int, message: Message, unit: Unit) -> None:
+        text = "".join(p.text for p in message.parts if p.kind in (PartKind.TEXT, PartKind.TOOL_RESULT))
+        estimate = self.context.counter.count(text) if text else 0
+        summary = summary_text(first_words(text), estimate)
+        cost = self._cost([Message("user", (Part(PartKind.TEXT, summary),))])
+        self.entries.append(_Entry(index, unit, text, summary, cost[0], cost[1]))
+        self.totals.append(self.totals[-1] + sum(cost))
+
+    def _cost(self, messages: Sequence[Message]) -> tuple[int, int]:
+        cost = self.context.dialect.cost_of_messages(messages, self.context.counter)
+        return sum(map(sum, cost.parts)), cost.overhead
+
+    def _plan(self) -> Plan:
+        count, keep = len(self.entries), self.keep
+        middle = range(count)[: count - keep if keep else count]
+        tail = range(count)[-keep:] if keep else range(count)
+        rest = self.size - self.log.totals[-1] + self._verbatim(self.systems) + self._verbatim(self._places(tail))
+        dropped = first_true(0, len(middle), lambda k: not self._over(rest + self._summaries(middle, k)))
+        tokens = rest + self._summaries(middle, dropped)
+        if not middle and not self.systems and len(tail) == count:
+            return self.untouched(Status.FITS)
+        made = self.made((), tokens)
+        return PublishedPlan(**vars(made), source=self, dropped=dropped, middle=middle, tail=tail)
+
+    def _summaries(self, middle: range, dropped: int) -> int:
+        return self.totals[len(middle)] - self.totals[dropped]
+
+    def _places(self, entries: range) -> list[int]:
+        return [self.entries[k].message for k in entries]
+
+    def _verbatim(self, places: Sequence[int]) -> int:
+        """Return the tokens of messages sent as they are; groups of calls cut apart are counted as they now stand."""
+        found, tokens = {}, 0
+        for place in places:
+            unit = self.log.units[self.log.unit_of_message(place)]
+            found.setdefault(unit.first, []).append(unit.messages[place - unit.first])
+        for messages in found.values():
+            tokens += sum(self._cost(messages))
+        return tokens
+
+
+@dataclass(eq=False)
+class PublishedPlan(Plan):
+    """A plan message by message: systems first, summaries of `middle` from `dropped` on, then `tail`."""
+
+    source: PublishedAssembler = None  # type: ignore[assignment]
+    dropped: int = 0
+    middle: range = range(0)
+    tail: range = range(0)
+
+    changed = True
+
+    def sent(self, head: Wire, messages: list[Wire], dialect: Dialect) -> tuple[Wire, list[Wire]]:
+        """Return the head and the messages to send."""
+        summaries = [self.source.entries[k] for k in self.middle[self.dropped :]]
+        return head, [
+            *(messages[place] for place in self.source.systems),
+            *(dialect.text_message(_role(entry), entry.summary) for entry in summaries),
+            *(messages[self.source.entries[k].message] for k in self.tail),
+        ]
+
+    def _kind_tokens(self) -> Iterator[tuple[SpanKind, int]]:
+        known = sum(self.source.entries[k].summary_tokens for k in self.middle[self.dropped :])
+        yield SpanKind.SUMMARY, known
+        for kind, tokens in [*self._head_kinds(), *self._tail_kinds()]:
+            known += tokens
+            yield kind, tokens
+        yield SpanKind.OVERHEAD, self.tokens_after - known
+
+    def actions(self) -> dict[Action, int]:
+        """Return how many spans met each action; a message that is sent twice counts twice."""
+        found: dict[Action, int] = {}
+        for decision in self.decisions:
+            found[decision.action] = found.get(decision.action, 0) + 1
+        return found
+
+    def _tail_kinds(self) -> Iterator[tuple[SpanKind, int]]:
+        for place in [*self.source.systems, *(self.source.entries[k].message for k in self.tail)]:
+            yield from ((span.kind, span.tokens) for span in _spans(self, place))
+
+    def _decide(self) -> Iterator[Decision]:
+        yield from self._decide_head()
+        tail, middle = set(self.tail), set(self.middle)
+        for place in self.source.systems:
+            yield from (_kept(span, "a system message") for span in _spans(self, place))
+        for k, entry in enumerate(self.source.entries):
+            spans = _spans(self, entry.message)
+            if k in middle:
+                yield from _summarised(spans, entry) if k >= self.dropped else map(_dropped, spans)
+            if k in tail:
+                yield from (_kept(span, "one of the last messages") for span in spans)
+        before = self.fixed.overhead + sum(unit.overhead for unit in self.log.units[: self.count])
+        after = self.kinds().get(SpanKind.OVERHEAD, 0)
+        yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
+
+
+def _role(entry: _Entry) -> str:
+    return entry.unit.messages[entry.message - entry.unit.first].role
+
+
+def _spans(plan: PublishedPlan, place: int) -> list[Span]:
+    unit: Any = plan.log.units[plan.log.unit_of_message(place)]
+    return [span for span in unit.spans if span.message == place]
+
+
+def _kept(span: Span, reason: str) -> Decision:
+    return Decision(span.id, Action.KEEP, reason, "strategy.keep_messages", span.tokens, span.tokens)
+
+
+def _dropped(span: Span) -> Decision:
+    return Decision(span.id, Action.DROP, "oldest first, until the rest fits", "budget", span.tokens, 0)
+
+
+def _summarised(spans: Sequence[Span], entry: _Entry) -> Iterator[Decision]:
+    for at, span in enumerate(spans):
+        tokens, text = (entry.summary_tokens, entry.summary) if at == 0 else (0, None)
+        reason = "older than the last messages"
+        yield Decision(span.id, Action.SUMMARISE, reason, "strategy.keep_messages", span.tokens, tokens, text)

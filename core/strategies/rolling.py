@@ -1,0 +1,80 @@
+"""One rolling summary for everything before a cut: a line a message, filled from the newest backwards (M-R2, M-R3).
+
+It is a function of the range it covers, never of an earlier summary, so it has one heading however long the run is.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..log import Log
+from ..spans import SpanKind
+from ..tokens import Counter
+from ..units import Unit
+from .tiers import heading, summary_line
+
+
+@dataclass(frozen=True, slots=True)
+class RollingSummary:
+    """The text for the units before a cut, its tokens, and the oldest unit that has its lines in it."""
+
+    text: str
+    tokens: int
+    first: int
+
+
+class RollingSummaries:
+    """Makes the summary of any range of a log; each unit's lines are made once."""
+
+    def __init__(self, log: Log, counter: Counter, characters: int, tokens: int) -> None:
+        self._log, self._counter = log, counter
+        self._characters, self._tokens = characters, tokens
+        self._lines: dict[int, list[str]] = {}
+
+    def before(self, cut: int, skipped: Sequence[int]) -> RollingSummary | None:
+        """Return the summary of the units before a cut without those skipped; None if no line fits.
+
+        Whole units are covered, so that no result loses the line of its call.
+        """
+        covered = cut - bisect_left(self._log.stays, cut) - len(skipped)
+        chosen: list[tuple[int, list[str]]] = []
+        length = 0
+        for index in self._backwards(cut, skipped):
+            lines = self._lines_of(index)
+            length += sum(map(len, lines)) + len(lines)
+            if length + len(heading(covered - len(chosen) - 1)) > self._characters:
+                break
+            chosen.append((index, lines))
+        return self._within_tokens(chosen, covered)
+
+    def _backwards(self, cut: int, skipped: Sequence[int]) -> Iterator[int]:
+        for index in range(cut - 1, -1, -1):
+            if index not in skipped and not self._log.units[index].stays:
+                yield index
+
+    def _lines_of(self, index: int) -> list[str]:
+        if index not in self._lines:
+            self._lines[index] = list(unit_lines(self._log.units[index]))
+        return self._lines[index]
+
+    def _within_tokens(self, chosen: list[tuple[int, list[str]]], covered: int) -> RollingSummary | None:
+        while chosen:
+            lines = [line for _, lines in reversed(chosen) for line in lines]
+            text = "\n".join([heading(covered - len(chosen)), *lines])
+            tokens = self._counter.count(text)
+            if tokens <= self._tokens:
+                return RollingSummary(text, tokens, chosen[-1][0])
+            chosen.pop()
+        return None
+
+
+def unit_lines(unit: Unit) -> Iterator[str]:
+    """Yield the lines of a unit's messages: role and first words, calls by the tools' names."""
+    for offset, message in enumerate(unit.messages):
+        spans = [span for span in unit.spans if span.message == unit.first + offset]
+        names = [span.tool for span in spans if span.kind is SpanKind.TOOL_CALL]
+        texts = [span.text for span in spans if span.kind not in (SpanKind.TOOL_CALL, SpanKind.THINKING)]
+        words = " ".join(filter(None, [f"used {', '.join(names)}" if names else "", *texts]))
+        yield summary_line(message.role, words)

@@ -1,0 +1,143 @@
+"""Core always; tools when they are needed; retrieval up to a share; older history as one rolling summary.
+
+Invariants (rule book 4, M-R1 to M-R10): everything that is sent is in the plan, and the plan is checked; the summary
+has one place at the end of the system part, one heading, and is counted once; core, the newest user message and the
+open unit are never touched; over the target, retrieval goes first, then history, then tools; nothing is replaced by
+something that is not smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ..assembler import Context, UnitAssembler
+from ..boundaries import Keep, keep_boundary, on_grid
+from ..plan import Edit, Fate, HeadEdit, Plan, Run, Status
+from ..spans import FixedPart
+from .activation import Activation
+from .head_edits import HeadEdits
+from .keep_last import too_short
+from .retrieval import Retrieval
+from .rolling import RollingSummaries, RollingSummary
+from .tiers import ToolGroup, retrieval_limit
+
+
+@dataclass(frozen=True, slots=True)
+class TieredInjection:
+    """The strategy `tiered_injection`. `trigger` is a share of the soft budget: 0 always, None never.
+
+    `step`, `summary_tokens` and `overhead` (an allowance beside what is counted) are in tokens.
+    """
+
+    keep: Keep = Keep("messages", 3)
+    trigger: float | None = 1.0
+    summary_chars: int = 800
+    summary_tokens: int = 800
+    overhead: int = 0
+    step: int = 0
+    min_turns: int = 0
+    min_steps: int = 0
+    groups: tuple[ToolGroup, ...] = ()
+
+    def assembler(self, context: Context) -> UnitAssembler:
+        """Return an assembler for a new conversation."""
+        return _Assembler(context, self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A prompt with a given cut, all its retrieved results left out: what they may have is decided last."""
+
+    cut: int
+    summary: RollingSummary | None
+    head: HeadEdit
+    tokens: int
+
+
+class _Assembler(UnitAssembler):
+    def __init__(self, context: Context, strategy: TieredInjection) -> None:
+        budget = context.budget
+        self.limit = None if budget is None else retrieval_limit(budget)
+        self.target = None if budget is None or strategy.trigger is None else int(budget * strategy.trigger)
+        if budget is not None:
+            context = replace(context, budget=budget - strategy.overhead)
+        super().__init__(context)
+        self.strategy = strategy
+        self.retrieval = Retrieval(self.log, context)
+        self.summaries = RollingSummaries(
+            self.log, context.counter, strategy.summary_chars, strategy.summary_tokens
+        )
+
+    def fix(self, fixed: FixedPart) -> None:
+        """Take the fixed part; other tools are read anew against everything that was said."""
+        super().fix(fixed)
+        self.activation = Activation(self.log, fixed, self.strategy.groups, self.context.active_tools)
+        self.head_edits = HeadEdits(fixed, self.context)
+
+    def _plan(self) -> Plan:
+        self.activation.catch_up()
+        self.retrieval.catch_up()
+        draft = self._compressed(self._draft(0))
+        if self._over(draft.tokens):
+            draft = self._draft(draft.cut, summarised=draft.summary is not None, only_newest=True)
+        edits = self.retrieval.edits(draft.cut, self._room(draft))
+        tokens = self._recounted(draft, edits)
+        unchanged = draft.cut == 0 and not edits and not draft.head.deferred
+        if unchanged or tokens >= self.size:
+            return self.untouched(Status.FITS)
+        return self._made(draft, edits, tokens)
+
+    def _compressed(self, whole: _Draft) -> _Draft:
+        """Return the draft whose older part is one summary, where the whole is above the trigger and that helps."""
+        settings, log = self.strategy, self.log
+        if not self._triggered(whole.tokens) or too_short(
+            len(log.turns), len(log.steps), settings.min_turns, settings.min_steps
+        ):
+            return whole
+        wanted = keep_boundary(log, settings.keep).cut
+        cut = on_grid(wanted, wanted, settings.step, log.totals.__getitem__, self._fits)
+        draft = self._draft(cut)
+        return draft if draft.tokens < whole.tokens else whole
+
+    def _triggered(self, tokens: int) -> bool:
+        if self.strategy.trigger == 0:
+            return True
+        return self.target is not None and tokens + self.strategy.overhead > self.target
+
+    def _fits(self, cut: int) -> bool:
+        tokens = self._draft(cut).tokens
+        return not self._triggered(tokens) if self.strategy.trigger else not self._over(tokens)
+
+    def _draft(self, cut: int, summarised: bool = True, only_newest: bool = False) -> _Draft:
+        skipped = self.extras(cut)
+        summary = self.summaries.before(cut, skipped) if cut and summarised else None
+        head = self.head_edits.without(self.activation.inactive(cut, only_newest), self.activation, summary)
+        tokens = self.head_edits.tokens(head) - self.fixed.tokens + self.kept_tokens(cut) - self.retrieval.weight(cut)
+        return _Draft(cut, summary, head, tokens)
+
+    def _room(self, draft: _Draft) -> int | None:
+        """Return how many tokens of retrieved results may be shown: their share, and what the rest leaves."""
+        if self.limit is None:
+            return None
+        if self.target is None:
+            return self.limit
+        target = self.target if self.strategy.trigger else self.context.budget or 0
+        return min(self.limit, target - self.strategy.overhead * bool(self.strategy.trigger) - draft.tokens)
+
+    def _recounted(self, draft: _Draft, edits: Mapping[int, Edit]) -> int:
+        tokens = self.head_edits.tokens(draft.head) - self.fixed.tokens + self.kept_tokens(draft.cut)
+        return tokens + sum(edit.tokens - self.log.units[index].tokens for index, edit in edits.items())
+
+    def _made(self, draft: _Draft, edits: Mapping[int, Edit], tokens: int) -> Plan:
+        keep = self.strategy.keep
+        folded = draft.summary.first if draft.summary else draft.cut
+        runs = (
+            Run(0, folded, Fate.DROP, "older than the rolling summary has room for", "strategy.summary_chars"),
+            Run(folded, draft.cut, Fate.FOLD, "in the rolling summary", "strategy.trigger"),
+            Run(draft.cut, self.count, Fate.KEEP, "in the kept part", keep.setting),
+        )
+        head = draft.head if draft.head.deferred or draft.head.injected else None
+        return self.made(self.with_extras(runs, draft.cut), tokens, edits=edits, head=head)
+
+

@@ -1,0 +1,130 @@
+"""Units: what must live or go together (rule X3).
+
+A step is one model reply with all results of its calls; every other message is a unit of its own. A result that
+arrives late, with other messages between it and its call, joins everything from the call to the result into one
+unit: providers refuse a call without its result, and moving messages would not be the transcript any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .dialects.base import Dialect, Message, PartKind
+from .rules import Rule
+from .spans import Span, SpanKind, unit_spans
+from .tokens import Counter
+from .wire import Wire
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unit:
+    """Messages `first` to `stop` (exclusive) of a conversation, with their spans and tokens."""
+
+    first: int
+    stop: int
+    messages: tuple[Message, ...]
+    spans: tuple[Span, ...]
+    overhead: int
+    tokens: int
+    is_step: bool
+    opens_turn: bool
+    """Whether the unit is a plain user message, so that a prompt may begin with it."""
+    has_user_text: bool
+    stays: bool
+    """Whether it is sent whatever the budget: a system message, or a span that a rule pins or requires."""
+
+    def kinds(self) -> dict[SpanKind, int]:
+        """Return the tokens of the unit by span kind; they add up to `tokens`."""
+        found: dict[SpanKind, int] = {SpanKind.OVERHEAD: self.overhead}
+        for span in self.spans:
+            found[span.kind] = found.get(span.kind, 0) + span.tokens
+        return found
+
+
+@dataclass(slots=True)
+class _Group:
+    first: int
+    messages: list[Message]
+    is_step: bool
+
+
+class Grouper:
+    """Groups a growing list of messages into units. A group that was taken is final."""
+
+    def __init__(self) -> None:
+        self._groups: list[_Group] = []
+        self._open_calls: dict[str, int] = {}
+        self._taken = 0
+        self._count = 0
+
+    def push(self, messages: Sequence[Message]) -> list[_Group] | None:
+        """Return the groups of the new messages, or None if one of them belongs to a group already taken."""
+        for message in messages:
+            at = self._home(message)
+            if at is not None and at < self._taken:
+                return None
+            if at is None:
+                self._groups.append(_Group(self._count, [message], message.role == "assistant"))
+            else:
+                self._join(at, message)
+            self._remember(message)
+            self._count += 1
+        new = self._groups[self._taken :]
+        self._taken = len(self._groups)
+        return new
+
+    def _home(self, message: Message) -> int | None:
+        """Return the group that a message of results belongs to: the one before it, or that of its call."""
+        results = message.results
+        if not results or message.role == "assistant" or not self._groups:
+            return None
+        homes = [self._open_calls[part.call_id] for part in results if part.call_id in self._open_calls]
+        if self._groups[-1].is_step:
+            homes.append(len(self._groups) - 1)
+        return min(homes, default=None)
+
+    def _join(self, at: int, message: Message) -> None:
+        joined = self._groups[at]
+        for later in self._groups[at + 1 :]:
+            joined.messages += later.messages
+        joined.messages.append(message)
+        joined.is_step = True
+        del self._groups[at + 1 :]
+        self._open_calls = {call: min(home, at) for call, home in self._open_calls.items()}
+
+    def _remember(self, message: Message) -> None:
+        at = len(self._groups) - 1
+        for part in message.parts:
+            if part.kind is PartKind.TOOL_CALL and part.call_id:
+                self._open_calls[part.call_id] = at
+            elif part.kind is PartKind.TOOL_RESULT:
+                self._open_calls.pop(part.call_id, None)
+
+
+def make_unit(group: Any, dialect: Dialect, counter: Counter, rules: Sequence[Rule]) -> Unit:
+    """Return the unit of a group of messages, counted."""
+    messages = group.messages
+    cost = dialect.cost_of_messages(messages, counter)
+    spans = unit_spans(messages, group.first, cost.parts, rules)
+    opens_turn = messages[0].role == "user" and not messages[0].results
+    return Unit(
+        first=group.first,
+        stop=group.first + len(messages),
+        messages=tuple(messages),
+        spans=tuple(spans),
+        overhead=cost.overhead,
+        tokens=cost.total,
+        is_step=group.is_step,
+        opens_turn=opens_turn,
+        has_user_text=opens_turn or any(span.role == "user" and span.kind is SpanKind.USER for span in spans),
+        stays=any(message.role == "system" for message in messages) or any(span.rule.stays for span in spans),
+    )
+
+
+def units(messages: Sequence[Wire], dialect: Dialect, counter: Counter, rules: Sequence[Rule] = ()) -> list[Unit]:
+    """Return the units of a whole conversation."""
+    groups = Grouper().push([dialect.message(wire) for wire in messages])
+    assert groups is not None
+    return [make_unit(group, dialect, counter, rules) for group in groups]

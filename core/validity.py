@@ -1,0 +1,106 @@
+"""What makes a request body one that its provider accepts: calls and results paired, roles in order, nothing empty.
+
+The rules look at messages as read by the dialect, so each is written once. Recorded prompts are often wrong already;
+an engine's output may have no violation that its input had not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .dialects import Message, PartKind, dialect
+
+
+class Violation(NamedTuple):
+    """A rule that a body breaks. `subject` is the call id, where one is concerned; `message` counts all messages."""
+
+    rule: str
+    message: int
+    subject: str
+    problem: str
+
+
+def validate(body: Mapping[str, Any], dialect_name: str) -> list[Violation]:
+    """Return every rule of the dialect that a request body violates. RequestError if it is no body."""
+    spoken = dialect(dialect_name)
+    spoken.split(body)
+    messages = [spoken.message(wire) for wire in body["messages"]]
+    found = [
+        *_first(messages),
+        *_empty(messages, dialect_name),
+        *_roles(messages, dialect_name),
+        *_pairs(messages, dialect_name),
+    ]
+    return sorted(found, key=lambda violation: violation.message)
+
+
+def new_violations(before: Sequence[Violation], after: Sequence[Violation]) -> list[Violation]:
+    """Return the violations that were not there before, told by rule and subject."""
+    known = {(violation.rule, violation.subject) for violation in before}
+    return [violation for violation in after if (violation.rule, violation.subject) not in known]
+
+
+def _first(messages: Sequence[Message]) -> Iterator[Violation]:
+    at = next((i for i, message in enumerate(messages) if message.role != "system"), None)
+    if at is None:
+        yield Violation("no_message", 0, "", "there is no message beside the system's")
+    elif messages[at].role != "user" or messages[at].results:
+        yield Violation("first_not_user", at, "", f"the first message is {messages[at].role}'s, not the user's")
+
+
+def _empty(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
+    for at, message in enumerate(messages):
+        last_reply = at == len(messages) - 1 and message.role == "assistant"
+        if not message.parts and message.role != "tool" and not last_reply:
+            yield Violation("empty_content", at, "", f"message {at} ({message.role}) is empty")
+        blank = any(part.kind is PartKind.TEXT and not part.text.strip() for part in message.parts)
+        if blank and dialect_name == "anthropic":
+            yield Violation("empty_content", at, "", f"message {at} ({message.role}) has a text of white space")
+
+
+def _roles(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
+    allowed = ("user", "assistant") if dialect_name == "anthropic" else ("system", "user", "assistant", "tool")
+    for at, message in enumerate(messages):
+        if message.role not in allowed:
+            yield Violation("unknown_role", at, message.role, f"message {at} has a role that {dialect_name} lacks")
+
+
+def _pairs(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
+    """Calls are answered by the messages right behind them, and nothing else answers."""
+    for at, message in enumerate(messages):
+        answers = [
+            part.call_id for i in _answering(messages, at, dialect_name) for part in messages[i].results
+        ] + [part.call_id for part in message.results if message.role == "assistant"]
+        calls = [call.call_id for call in message.calls]
+        for call_id in calls:
+            if call_id not in answers:
+                yield Violation("call_without_result", at, call_id, f"call {call_id!r} is not answered")
+        for call_id in dict.fromkeys(calls):
+            if calls.count(call_id) > 1 and call_id:
+                yield Violation("duplicate_call", at, call_id, f"call id {call_id!r} stands twice")
+    yield from _orphans(messages, dialect_name)
+
+
+def _answering(messages: Sequence[Message], at: int, dialect_name: str) -> Iterator[int]:
+    """Yield the messages that may hold the results of message `at`."""
+    following = at + 1
+    while following < len(messages) and messages[following].results and messages[following].role != "assistant":
+        yield following
+        if dialect_name == "anthropic":
+            return
+        following += 1
+
+
+def _orphans(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
+    answered: dict[int, list[str]] = {}
+    for at, message in enumerate(messages):
+        for i in _answering(messages, at, dialect_name) if message.role == "assistant" else ():
+            answered[i] = [call.call_id for call in message.calls]
+    for at, message in enumerate(messages):
+        if message.role == "assistant":
+            continue
+        calls = answered.get(at, [])
+        for part in message.results:
+            if part.call_id not in calls:
+                yield Violation("result_without_call", at, part.call_id, f"result {part.call_id!r} answers no call")
