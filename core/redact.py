@@ -1,0 +1,135 @@
+"""Secrets in a recorded value, found by their known shapes and replaced before anything is written.
+
+Only shapes with a fixed mark are looked for (a vendor's prefix, `Bearer`, a PEM header, a password in a URL, a
+field that a provider's API defines for credentials). Randomness is never guessed at, because a transcript is full
+of ids, hashes and base64 that must stay as they are. Equal secrets get equal placeholders on every machine, so that
+a resent history still matches its stored copy and an import stays idempotent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .secret_shapes import CREDENTIAL_FIELDS, SHAPES, Shape
+
+if TYPE_CHECKING:
+    from .transcript import Call, Transcript
+
+__all__ = ["Masked", "mask", "mask_transcript"]
+
+SHORTEST = 12
+"""No known secret has fewer characters together with its mark."""
+
+BASE64 = re.compile(r"(?:data:[^,\s]{0,200};base64,)?[A-Za-z0-9+/\r\n]{256,}={0,2}\s{0,2}")
+"""A string that is an image, a file or a signature as a whole. Chance alone may spell a key in it."""
+
+VARIABLE = re.compile(r"\$\{?\w+\}?|\{\{?[^{}]*\}?\}|<[^<>]*>|\*+|x+|X+|\.+|%\w+%")
+"""What people write in the place of a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A value without its secrets, and how many of each kind were in it."""
+
+    value: Any
+    found: Mapping[str, int]
+
+
+def mask(value: Any) -> Masked:
+    """Return a JSON value with its secrets replaced. The input is never changed; nothing raises."""
+    masker = _Masker()
+    masked = masker.walk(value)
+    return Masked(masked if masker.found else value, dict(sorted(masker.found.items())))
+
+
+def mask_transcript(transcript: Transcript) -> tuple[Transcript, Mapping[str, int]]:
+    """Return a transcript without its secrets, and how many of each kind were in it."""
+    masker = _Masker()
+    masked = replace(
+        transcript,
+        messages=tuple(map(masker.walk, transcript.messages)),
+        heads=tuple(map(masker.walk, transcript.heads)),
+        calls=tuple(_masked_call(call, masker.walk) for call in transcript.calls),
+        title=masker.walk(transcript.title),
+        source=masker.walk(transcript.source),
+        session=masker.walk(transcript.session),
+        notes=tuple(map(masker.walk, transcript.notes)),
+        meta=masker.walk(transcript.meta),
+    )
+    return (masked if masker.found else transcript), dict(sorted(masker.found.items()))
+
+
+def _masked_call(call: Call, walk: Callable[[Any], Any]) -> Call:
+    variants = tuple((position, walk(wire)) for position, wire in call.variants)
+    return replace(call, response=walk(call.response), variants=variants, hints=walk(call.hints))
+
+
+class _Masker:
+    """Walks values and counts what it replaced."""
+
+    def __init__(self) -> None:
+        self.found: Counter[str] = Counter()
+
+    def walk(self, value: Any) -> Any:
+        """Copy a JSON value, masking every string and key. Needs no recursion, so that no depth is too deep."""
+        root = [value]
+        work: list[tuple[Any, Any]] = [(root, 0)]
+        while work:
+            holder, place = work.pop()
+            item = holder[place]
+            if isinstance(item, str):
+                holder[place] = self.field(place, item)
+            elif isinstance(item, Mapping):
+                holder[place] = copied = self._keys(item)
+                work.extend((copied, key) for key in copied)
+            elif isinstance(item, list | tuple):
+                holder[place] = listed = list(item)
+                work.extend((listed, index) for index in range(len(listed)))
+        return root[0]
+
+    def _keys(self, item: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Copy an object with masked keys. Two keys that would fall together stay apart."""
+        copied: dict[Any, Any] = {}
+        for key, value in item.items():
+            masked = self.text(key) if isinstance(key, str) else key
+            while masked in copied:
+                masked += "'"
+            copied[masked] = value
+        return copied
+
+    def field(self, name: Any, text: str) -> str:
+        """Mask one string: as a whole if its field is one for credentials, else what is known in it."""
+        masked = self.text(text)
+        if masked != text or not isinstance(name, str) or name.lower().replace("_", "-") not in CREDENTIAL_FIELDS:
+            return masked
+        if len(text) < 8 or " " in text or "[secret:" in text or VARIABLE.fullmatch(text):
+            return text
+        return self._placeholder("credential", text, 6 if len(text) > 20 else 2)
+
+    def text(self, text: str) -> str:
+        """Mask what has a known shape in a text."""
+        if len(text) < SHORTEST or BASE64.fullmatch(text):
+            return text
+        for shape in SHAPES:
+            if any(mark in text for mark in shape.marks):
+                text = shape.pattern.sub(partial(self._replace, shape), text)
+        return text
+
+    def _replace(self, shape: Shape, match: re.Match[str]) -> str:
+        secret = match["secret"]
+        if VARIABLE.fullmatch(secret):
+            return match[0]
+        before = match[0][: match.start("secret") - match.start()]
+        after = match[0][match.end("secret") - match.start() :]
+        return before + self._placeholder(shape.kind, secret, shape.tag) + after
+
+    def _placeholder(self, kind: str, secret: str, tag: int) -> str:
+        self.found[kind] += 1
+        name = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), person=b"secret").hexdigest()[:tag]
+        return f"[secret:{kind}:{name}]"
