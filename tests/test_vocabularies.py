@@ -148,7 +148,9 @@ def test_environment_is_as_before(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "damage", [b"", b"not gzip", gzip.compress(b"other bytes"), gzip.compress(b"cut short")[:-9] + b"\xff" * 9]
+    "damage",
+    [b"", b"not gzip", gzip.compress(b"other bytes"), gzip.compress(b"cut short")[:-9] + b"\xff" * 9],
+    ids=["empty", "no archive", "other content", "damaged archive"],
 )
 def test_damaged_installation_says_so(damage: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "cl100k_base.tiktoken.gz").write_bytes(damage)
