@@ -14,7 +14,6 @@ from typing import Protocol
 from .dialects.base import Dialect
 from .log import Log
 from .plan import Fate, Plan, Run, Status
-from .rules import Rule
 from .spans import FixedPart
 from .tokens import Counter
 from .units import Unit
@@ -28,7 +27,6 @@ class Context:
     counter: Counter
     dialect: Dialect
     model: str | None = None
-    rules: tuple[Rule, ...] = ()
     exact_recall: bool = False
     active_tools: frozenset[str] = frozenset()
     """Tools that a hint names as needed now."""

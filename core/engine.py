@@ -1,21 +1,22 @@
 """The one way from a request body to a plan, for a replay, a live session and a stateless service alike.
 
-A conversation remembers what it has read, so that a request which extends the one before costs what is new. What it
-remembers never changes a plan: a request that does not extend the one before starts a new assembler.
+A request is read into units, and units are planned. Both remember what came before, so that a request which extends
+the last one costs what is new; and neither lets it change a plan, because a request that does not extend the last one
+starts anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from itertools import takewhile
 from typing import NamedTuple
 
 from .assembler import Assembler, Context, Strategy
 from .config import Configuration
+from .dialects import Message
 from .dialects import dialect as dialect_named
 from .hints import Hints
 from .plan import Plan
+from .rules import Rule
 from .spans import FixedPart, fixed_part
 from .strategies.tiers import available
 from .tokens import Counter, counter_for_model, counter_from
@@ -46,11 +47,18 @@ class Engine:
     def __init__(self, config: Configuration, dialect: str, model: str | None) -> None:
         self.config = config
         self.dialect = dialect_named(dialect)
+        self.body_model = model
         self.model = config.model.name or model
         self.counter = counter_of(config, model)
         self.budget = soft_budget(config)
         self.strategy: Strategy = config.strategy.strategy()
         self.rules = tuple(rule.rule() for rule in config.rules)
+        self.reader = (dialect, self.model, self.counter.key, self.rules)
+        """What the reading of a request depends on. Engines with equal readers read alike."""
+
+    def rules_with(self, hints: Hints) -> tuple[Rule, ...]:
+        """Return the configured rules, then what the hints say about single spans."""
+        return (*self.rules, *hints.rules())
 
     def context(self, hints: Hints) -> Context:
         """Return what a strategy works with for requests with these hints."""
@@ -59,85 +67,36 @@ class Engine:
             counter=self.counter,
             dialect=self.dialect,
             model=self.model,
-            rules=(*self.rules, *hints.rules()),
             exact_recall=self.config.strategy.exact_recall,
             active_tools=frozenset(hints.active_tools),
         )
 
 
-class Conversation:
-    """The prompts of one growing conversation under one engine."""
+class Step(NamedTuple):
+    """What a request adds to the one before it. A `fresh` one starts anew and brings all its units."""
 
-    def __init__(self, engine: Engine, hints: Hints = Hints()) -> None:  # noqa: B008
-        self.engine = engine
-        self.hints = hints
-        self.context = engine.context(hints)
-        self.assembler: Assembler = engine.strategy.assembler(self.context)
-        self._grouper = Grouper()
-        self._fixed = lru_cache(maxsize=64)(self._fixed_part)
-        self.units: list[Unit] = []
-
-    def fix(self, head: Wire, key: object) -> FixedPart:
-        """Take the head of the coming plan; `key` tells heads apart without reading them."""
-        fixed = self._fixed(_Head(head, key))
-        self.assembler.fix(fixed)
-        return fixed
-
-    def _fixed_part(self, head: _Head) -> FixedPart:
-        context = self.context
-        return fixed_part(head.wire, context.dialect, context.counter, context.model, context.rules)
-
-    def extend(self, messages: Sequence[Wire]) -> bool:
-        """Take new messages. False if one belongs to a unit taken before: then everything must be read anew."""
-        dialect = self.context.dialect
-        groups = self._grouper.push([dialect.message(wire) for wire in messages])
-        if groups is None:
-            return False
-        new = [make_unit(group, dialect, self.context.counter, self.context.rules) for group in groups]
-        self.units += new
-        self.assembler.extend(new)
-        return True
-
-    def plan(self) -> Plan:
-        """Plan the prompt of the head and all messages taken so far."""
-        return self.assembler.plan()
-
-    def renewed(self, messages: Sequence[Wire]) -> Conversation:
-        """Return a new conversation that has taken all these messages at once."""
-        new = Conversation(self.engine, self.hints)
-        new.extend(messages)
-        return new
-
-
-class _Head:
-    """A head with a key to tell it by, as dictionaries cannot be keys of a memo."""
-
-    def __init__(self, wire: Wire, key: object) -> None:
-        self.wire, self.key = wire, key
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Head) and self.key == other.key
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-
-class Planned(NamedTuple):
-    """A plan and the tokens that are new in its prompt against the one before."""
-
-    plan: Plan
+    fresh: bool
+    fixed: FixedPart
+    units: Sequence[Unit]
     entered: int
+    hints: Hints
+    model: str | None
 
 
-class Feed:
-    """Plans one request after another, and keeps the conversation going where the next one extends the last."""
+class UnitFeed:
+    """Reads one request after another into units, and only what is new where one extends the last.
+
+    Nothing here depends on a strategy or a budget, so a transcript is read once and replayed through many.
+    """
 
     def __init__(self) -> None:
-        self._conversation: Conversation | None = None
-        self._count = 0
+        self._grouper = Grouper()
+        self._count = -1
+        self._reader: tuple[object, Hints] | None = None
         self._head: object = None
+        self._fixed: dict[object, FixedPart] = {}
 
-    def plan(
+    def read(
         self,
         engine: Engine,
         hints: Hints,
@@ -145,24 +104,63 @@ class Feed:
         head_key: object,
         shared: int,
         messages_from: Callable[[int], Sequence[Wire]],
-    ) -> Planned:
-        """Plan a request. Its first `shared` messages are the first of the last request, in content.
+    ) -> Step:
+        """Read a request. Its first `shared` messages are the first of the last request, in content.
 
-        `messages_from(n)` gives the request's messages from the n-th on.
+        `head_key` tells heads apart; `messages_from(n)` gives the request's messages from the n-th on.
         """
-        current = self._conversation
-        if current is None or shared < self._count or current.engine is not engine or current.hints != hints:
-            current = Conversation(engine, hints).renewed(messages_from(0))
-        elif not current.extend(messages_from(shared)):
-            current = current.renewed(messages_from(0))
-        fixed = current.fix(head, head_key)
-        plan = current.plan()
-        entered = sum(unit.tokens for unit in takewhile(lambda unit: unit.stop > shared, reversed(current.units)))
-        if self._conversation is None or head_key != self._head:
+        reader = (engine.reader, hints)
+        fresh = shared < self._count or reader != self._reader
+        groups = None if fresh else self._grouper.push(_messages(engine, messages_from(shared)))
+        if groups is None:
+            fresh, self._grouper = True, Grouper()
+            groups = self._grouper.push(_messages(engine, messages_from(0))) or []
+        if reader != self._reader:
+            self._fixed, self._reader = {}, reader
+        rules = engine.rules_with(hints)
+        units = [make_unit(group, engine.dialect, engine.counter, rules) for group in groups]
+        fixed = self._fixed_part(engine, head, head_key, rules)
+        entered = sum(unit.tokens for unit in units if unit.stop > shared or not fresh)
+        if head_key != self._head:
             entered += fixed.tokens
-        self._conversation, self._head = current, head_key
-        self._count = current.units[-1].stop if current.units else 0
-        return Planned(plan, entered)
+        self._head = head_key
+        self._count = self._grouper.count
+        return Step(fresh, fixed, units, entered, hints, engine.body_model)
+
+    def _fixed_part(self, engine: Engine, head: Wire, key: object, rules: Sequence[Rule]) -> FixedPart:
+        if key not in self._fixed:
+            if len(self._fixed) >= MOST_HEADS:
+                self._fixed.clear()
+            self._fixed[key] = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
+        return self._fixed[key]
+
+
+MOST_HEADS = 64
+
+
+def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:
+    return [engine.dialect.message(wire) for wire in wires]
+
+
+class Planner:
+    """Plans step after step with one assembler a conversation. What was planned before never changes a plan."""
+
+    def __init__(self) -> None:
+        self._assembler: Assembler | None = None
+        self._fixed: FixedPart | None = None
+        self._engine: Engine | None = None
+
+    def plan(self, engine: Engine, step: Step) -> Plan:
+        """Return the plan of the prompt that a step completes."""
+        assembler = self._assembler
+        if assembler is None or step.fresh or engine is not self._engine:
+            assembler = engine.strategy.assembler(engine.context(step.hints))
+            self._assembler, self._engine, self._fixed = assembler, engine, None
+        if step.fixed is not self._fixed:
+            assembler.fix(step.fixed)
+            self._fixed = step.fixed
+        assembler.extend(step.units)
+        return assembler.plan()
 
 
 def checked(config: Configuration) -> Configuration:

@@ -12,12 +12,12 @@ from typing import Any
 
 from .config import Configuration, load_config
 from .dialects import dialect
-from .engine import Engine, Feed, Planned, checked
+from .engine import Engine, Planner, Step, UnitFeed, checked
 from .errors import ConfigError
 from .hints import Hints
 from .plan import Action, Plan, apply
 from .spans import SpanKind
-from .transcript import ROOT, Transcript
+from .transcript import ROOT, Call, Transcript
 from .wire import Wire
 
 
@@ -110,36 +110,54 @@ def replay(transcript: Transcript, config: Configuration | Mapping[str, Any] | s
             f"this configuration is for {wanted}, the transcript is in {transcript.dialect}.",
             "Set model.dialect to null to replay the transcript in its own dialect.",
         )
-    player = _Player(transcript, loaded)
-    planned = [player.play(call) for call in range(len(transcript.calls))]
-    return Replay(transcript, loaded, [made.plan for made in planned], [made.entered for made in planned])
+    engines = {model: Engine(loaded, transcript.dialect, model) for model in _models(transcript)}
+    steps = _steps(transcript, engines, captured_prompts(loaded))
+    planner = Planner()
+    plans = [planner.plan(engines[step.model], step) for step in steps]
+    return Replay(transcript, loaded, plans, [step.entered for step in steps])
 
 
-class _Player:
-    """Walks a transcript's calls and plans each with what it adds to the one before."""
+def _models(transcript: Transcript) -> set[str | None]:
+    return {_model(head) for head in transcript.heads} or {None}
 
-    def __init__(self, transcript: Transcript, config: Configuration) -> None:
+
+def _model(head: Wire) -> str | None:
+    model = head.get("model")
+    return model if isinstance(model, str) else None
+
+
+MOST_READINGS = 8
+
+
+def _steps(transcript: Transcript, engines: Mapping[str | None, Engine], captured: bool) -> list[Step]:
+    """Return the transcript's calls as steps. A transcript is read once for all strategies and budgets."""
+    same = all(call.captured == call.history for call in transcript.calls)
+    key = (captured and not same, tuple((model, engine.reader) for model, engine in engines.items()))
+    if key not in transcript.memo:
+        while len(transcript.memo) >= MOST_READINGS:
+            transcript.memo.pop(next(iter(transcript.memo)))
+        walk = _Walk(transcript, engines, captured)
+        transcript.memo[key] = [walk.step(call) for call in transcript.calls]
+    found: list[Step] = transcript.memo[key]
+    return found
+
+
+class _Walk:
+    """Walks from call to call along the branches of a transcript, and reads what each adds."""
+
+    def __init__(self, transcript: Transcript, engines: Mapping[str | None, Engine], captured: bool) -> None:
         self.transcript = transcript
-        self.config = config
-        self.captured = captured_prompts(config)
-        self.engines: dict[str | None, Engine] = {}
-        self.feed = Feed()
+        self.engines = engines
+        self.captured = captured
+        self.feed = UnitFeed()
         self.path: list[int] = []
 
-    def play(self, call: int) -> Planned:
-        """Return the plan of a call, and the tokens that are new in it."""
-        made = self.transcript.calls[call]
-        head = self.transcript.heads[made.head]
-        shared = self._walk(made.captured if self.captured else made.history)
-        return self.feed.plan(
-            self._engine(head), Hints.of(made.hints), head, made.head, shared, self._messages_from
-        )
-
-    def _engine(self, head: Wire) -> Engine:
-        model = head.get("model")
-        if model not in self.engines:
-            self.engines[model] = Engine(self.config, self.transcript.dialect, model)
-        return self.engines[model]
+    def step(self, call: Call) -> Step:
+        """Return what a call adds to the one before."""
+        head = self.transcript.heads[call.head]
+        shared = self._walk(call.captured if self.captured else call.history)
+        engine = self.engines[_model(head)]
+        return self.feed.read(engine, Hints.of(call.hints), head, call.head, shared, self._messages_from)
 
     def _walk(self, last: int) -> int:
         """Make `path` the branch that ends with `last`; return how many messages it shares with the branch before."""

@@ -18,7 +18,7 @@ from typing import Any
 
 from .config import Configuration, load_config
 from .dialects import Dialect, detect
-from .engine import Engine, Feed, checked
+from .engine import Engine, Planner, UnitFeed, checked
 from .errors import RequestError
 from .hints import Hints
 from .plan import Decision, Plan, Status, apply
@@ -119,7 +119,8 @@ class Session:
 
     def __init__(self, runtime: ContextRuntime) -> None:
         self._runtime = runtime
-        self._feed = Feed()
+        self._feed = UnitFeed()
+        self._planner = Planner()
         self._seen: list[Wire] = []
 
     def assemble(self, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> Result:
@@ -127,10 +128,9 @@ class Session:
         engine = self._runtime.engine(request)
         head, messages = engine.dialect.split(request)
         shared = self._shared(messages, engine.dialect)
-        planned = self._feed.plan(
-            engine, Hints.of(hints), head, dump(head), shared, lambda start: self._seen[start:]
-        )
-        return Result(apply(planned.plan, request, engine.dialect), planned.plan)
+        step = self._feed.read(engine, Hints.of(hints), head, dump(head), shared, lambda start: self._seen[start:])
+        plan = self._planner.plan(engine, step)
+        return Result(apply(plan, request, engine.dialect), plan)
 
     def _shared(self, messages: Sequence[Wire], dialect: Dialect) -> int:
         """Take a copy of what is new, and return how many messages are those of the last request, in content."""

@@ -83,6 +83,11 @@ class Transcript:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
+    def memo(self) -> dict[Any, Any]:
+        """What engines found out by reading the transcript; no part of its value."""
+        return {}
+
+    @cached_property
     def depths(self) -> tuple[int, ...]:
         """How many messages stand before each message on its branch. Parents come before their children."""
         depths: list[int] = []

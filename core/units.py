@@ -57,7 +57,8 @@ class Grouper:
         self._groups: list[_Group] = []
         self._open_calls: dict[str, int] = {}
         self._taken = 0
-        self._count = 0
+        self.count = 0
+        """Messages pushed so far."""
 
     def push(self, messages: Sequence[Message]) -> list[_Group] | None:
         """Return the groups of the new messages, or None if one of them belongs to a group already taken."""
@@ -66,11 +67,11 @@ class Grouper:
             if at is not None and at < self._taken:
                 return None
             if at is None:
-                self._groups.append(_Group(self._count, [message], message.role == "assistant"))
+                self._groups.append(_Group(self.count, [message], message.role == "assistant"))
             else:
                 self._join(at, message)
             self._remember(message)
-            self._count += 1
+            self.count += 1
         new = self._groups[self._taken :]
         self._taken = len(self._groups)
         return new
