@@ -107,16 +107,19 @@ class UnitAssembler:
         made = status or (Status.OVER_BUDGET if excess else Status.TRIMMED)
         return Plan(self.log, self.count, self.fixed, runs, made, self.size, tokens, excess, **changes)  # type: ignore[arg-type]
 
-    def extras(self, cut: int) -> list[int]:
+    def extras(self, cut: int) -> tuple[int, ...]:
         """Return the units before a cut that stay without a rule: the cut turn's opener, the newest user message."""
         log = self.log
-        found = []
-        opener = log.openers[cut - 1] if cut > 0 else -1
-        if opener >= 0 and not (cut < len(log.units) and log.units[cut].opens_turn):
-            found.append(opener)
-        if 0 <= log.last_user < cut and log.last_user not in found:
-            found.append(log.last_user)
-        return [index for index in sorted(found) if not log.units[index].stays]
+        if cut == 0:
+            return ()
+        openers, newest = log.openers, log.last_user
+        opener = openers[cut - 1]
+        if cut < len(openers) and openers[cut] == cut:
+            opener = -1
+        found = (opener,) if opener >= 0 and not log.units[opener].stays else ()
+        if 0 <= newest < cut and newest != opener and not log.units[newest].stays:
+            found = (*found, newest)
+        return found
 
     def kept_tokens(self, cut: int) -> int:
         """Return the tokens of the fixed part and of everything kept behind a cut."""
@@ -126,11 +129,15 @@ class UnitAssembler:
 
     def with_extras(self, runs: Iterable[Run], cut: int) -> tuple[Run, ...]:
         """Return the runs without empty ones, interrupted by the units that stay before the cut."""
-        return tuple(part for run in runs for part in self._interrupted(run, self.extras(cut)))
+        extras = self.extras(cut)
+        return tuple(part for run in runs if run.start < run.stop for part in self._interrupted(run, extras))
 
     def _interrupted(self, run: Run, extras: Sequence[int]) -> Iterator[Run]:
+        if run.fate is Fate.KEEP or not extras:
+            yield run
+            return
         start = run.start
-        for index in extras if run.fate is not Fate.KEEP else ():
+        for index in extras:
             if start <= index < run.stop:
                 if start < index:
                     yield run._replace(start=start, stop=index)

@@ -7,8 +7,8 @@ stateless service find the same one.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .log import Log
@@ -57,25 +57,41 @@ def _boundary(log: Log, keep: Keep) -> Boundary:
     return Boundary(bisect_left(log.totals, log.totals[-1] - keep.number), keep.setting)
 
 
-def on_grid(
-    position: int, last: int, step: int, tokens_before: Callable[[int], int], fits: Callable[[int], bool]
-) -> int:
+def on_grid(position: int, last: int, step: int, sums: Sequence[int], fits: Callable[[int], bool]) -> int:
     """Return a position moved to the grid: back to the step before it if that fits, else on to the next one.
 
-    Positions are ordered legal cuts; `tokens_before` gives the tokens of the conversation that stand before one.
+    Positions are ordered legal cuts; `sums[k]` are the tokens of the conversation that stand before the k-th.
     `last` is the position that must not be passed.
     """
     if step <= 0 or position <= 0:
         return position
-    needed = tokens_before(position)
-    back = first_true(0, position, lambda k: tokens_before(k + 1) > needed // step * step)
+    needed = sums[position]
+    floor, ceiling = needed // step * step, -(-needed // step) * step
+    low = _stride(position, 0, lambda k: sums[k] <= floor)
+    back = bisect_right(sums, floor, low, position + 1) - 1
     if fits(back):
         return back
-    return first_true(position, last, lambda k: tokens_before(k) >= -(-needed // step) * step)
+    high = _stride(position, last, lambda k: sums[k] >= ceiling)
+    return bisect_left(sums, ceiling, position, high)
 
 
-def first_true(low: int, high: int, test: Callable[[int], bool]) -> int:
-    """Return the first index in [low, high) that passes a test which never turns false again, else `high`."""
+def _stride(start: int, end: int, test: Callable[[int], bool]) -> int:
+    """Return a place that passes a test, or `end`: the answer to a cut is mostly near, so steps begin small."""
+    width = 4 if end > start else -4
+    place = start + width
+    while (place < end if width > 0 else place > end) and not test(place):
+        width *= 2
+        place += width
+    return min(place, end) if width > 0 else max(place, end)
+
+
+def first_true(low: int, high: int, test: Callable[[int], bool], near: int | None = None) -> int:
+    """Return the first index in [low, high) that passes a test which never turns false again, else `high`.
+
+    `near` is where the answer is expected; a good guess saves tests and never changes the answer.
+    """
+    if near is not None and low <= near < high:
+        low, high = _around(low, high, test, near)
     while low < high:
         middle = (low + high) // 2
         if test(middle):
@@ -83,3 +99,17 @@ def first_true(low: int, high: int, test: Callable[[int], bool]) -> int:
         else:
             low = middle + 1
     return low
+
+
+def _around(low: int, high: int, test: Callable[[int], bool], near: int) -> tuple[int, int]:
+    """Narrow [low, high] down to a stretch beside `near` that holds the answer, by steps that double."""
+    width = 1
+    if test(near):
+        high = near
+        while high - width > low and test(high - width):
+            high, width = high - width, width * 2
+        return max(low, high - width), high
+    low = near + 1
+    while low + width < high and not test(low + width):
+        low, width = low + width + 1, width * 2
+    return low, min(high, low + width)

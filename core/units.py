@@ -8,7 +8,7 @@ unit: providers refuse a call without its result, and moving messages would not 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .dialects.base import Dialect, Message, PartKind
@@ -34,6 +34,8 @@ class Unit:
     has_user_text: bool
     stays: bool
     """Whether it is sent whatever the budget: a system message, or a span that a rule pins or requires."""
+    memo: dict[str, Any] = field(default_factory=dict)
+    """What strategies found out about the unit, so that it is worked out once; no part of its value."""
 
     def kinds(self) -> dict[SpanKind, int]:
         """Return the tokens of the unit by span kind; they add up to `tokens`."""

@@ -12,6 +12,8 @@ from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
 
+FOLD = "fold"
+
 
 class Folds(Sequence[Replacement | None]):
     """For each unit of a log its replacement, or None where that would not be smaller (rule X6).
@@ -39,9 +41,9 @@ class Folds(Sequence[Replacement | None]):
     def catch_up(self) -> None:
         """Look at the units that were added to the log."""
         for unit in self._log.units[len(self._made) :]:
-            made = self._fold(unit) if _may_fold(unit) else None
-            if made is not None and made.tokens >= unit.tokens:
-                made = None
+            if FOLD not in unit.memo:
+                unit.memo[FOLD] = self._smaller(unit)
+            made = unit.memo[FOLD]
             self._made.append(made)
             self.totals.append(self.totals[-1] + (made or unit).tokens)
             self.span_counts.append(self.span_counts[-1] + (len(unit.spans) if made else 0))
@@ -50,6 +52,10 @@ class Folds(Sequence[Replacement | None]):
     def cost(self, index: int) -> int:
         """Return the tokens of the smaller of a unit and its replacement."""
         return self.totals[index + 1] - self.totals[index]
+
+    def _smaller(self, unit: Unit) -> Replacement | None:
+        made = self._fold(unit) if _may_fold(unit) else None
+        return made if made is not None and made.tokens < unit.tokens else None
 
     def _fold(self, unit: Unit) -> Replacement:
         texts = list(_texts(unit))

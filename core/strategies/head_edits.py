@@ -11,6 +11,8 @@ from .activation import Activation
 from .rolling import RollingSummary
 from .tiers import menu
 
+PLACE = "put at the end of the system part"
+
 
 class HeadEdits:
     """Makes changed fixed parts of one request; each set of tools is counted once."""
@@ -21,6 +23,7 @@ class HeadEdits:
         self._tool_tokens = {tool.part: tool.tokens for tool in fixed.tools}
         self._spans = fixed.tokens - fixed.overhead
         self._known: dict[frozenset[int], int] = {}
+        self._frame = context.dialect.cost_of_system(fixed.head, context.counter, [["text"]]).overhead
         self._overhead = fixed.overhead - self._tools_overhead(frozenset())
 
     def without(
@@ -29,13 +32,17 @@ class HeadEdits:
         """Return the fixed part without the tools of these groups, where the menu for them costs less than they do."""
         names = list(groups)
         deferred = {tool.part: f"no keyword of {name} was said" for name in names for tool in activation.tools[name]}
-        texts = [] if summary is None else [("summary", SpanKind.SUMMARY, summary.text, "strategy.trigger")]
+        texts = []
+        if summary is not None:
+            texts.append(Injected("summary", SpanKind.SUMMARY, summary.text, summary.tokens, PLACE, "strategy.trigger"))
         plain = self._edit({}, texts)
         if not deferred:
             return plain
         lines = [f"- {name}: {', '.join(activation.keywords[name][:8])}" for name in names]
-        menu_text = ("menu", SpanKind.INSTRUCTIONS, menu(lines), "strategy.groups")
-        smaller = self._edit(deferred, [menu_text, *texts])
+        text = menu(lines)
+        tokens = self._context.counter.count(text)
+        first = Injected("menu", SpanKind.INSTRUCTIONS, text, tokens, PLACE, "strategy.groups")
+        smaller = self._edit(deferred, [first, *texts])
         return smaller if self.tokens(smaller) < self.tokens(plain) else plain
 
     def tokens(self, edit: HeadEdit) -> int:
@@ -43,14 +50,9 @@ class HeadEdits:
         put_aside = sum(self._tool_tokens[place] for place in edit.deferred)
         return self._spans - put_aside + sum(text.tokens for text in edit.injected) + edit.overhead
 
-    def _edit(self, deferred: dict[int, str], texts: list[tuple[str, SpanKind, str, str]]) -> HeadEdit:
-        overhead = self._overhead + self._tools_overhead(frozenset(deferred))
-        injected = []
-        for span_id, kind, text, setting in texts:
-            cost = self._context.dialect.cost_of_system(self._fixed.head, self._context.counter, [[text]])
-            overhead += cost.overhead
-            injected.append(Injected(span_id, kind, text, cost.parts[0][0], "put at the end of the system part", setting))
-        return HeadEdit(deferred, tuple(injected), overhead)
+    def _edit(self, deferred: dict[int, str], texts: list[Injected]) -> HeadEdit:
+        overhead = self._overhead + self._tools_overhead(frozenset(deferred)) + self._frame * len(texts)
+        return HeadEdit(deferred, tuple(texts), overhead)
 
     def _tools_overhead(self, deferred: frozenset[int]) -> int:
         if deferred not in self._known:

@@ -37,6 +37,7 @@ class _Assembler(UnitAssembler):
     def __init__(self, context: Context, strategy: KeepLast) -> None:
         super().__init__(context)
         self.strategy = strategy
+        self._near = 0
 
     def _plan(self) -> Plan:
         if not self._over(self.size):
@@ -45,10 +46,11 @@ class _Assembler(UnitAssembler):
         if too_short(len(log.turns), len(log.steps), settings.min_turns, settings.min_steps):
             return self.untouched(Status.SKIPPED_SHORT)
         wanted, setting = keep_boundary(log, settings.keep)
-        fitting = first_true(wanted, log.deepest, self._fits)
+        fitting = first_true(wanted, log.deepest, self._fits, self._near)
+        self._near = fitting
         cut = fitting
         if self._fits(fitting):
-            cut = on_grid(fitting, log.deepest, settings.step, log.totals.__getitem__, self._fits)
+            cut = on_grid(fitting, log.deepest, settings.step, log.totals, self._fits)
         return self._cut(cut, wanted, fitting, setting)
 
     def _fits(self, cut: int) -> bool:

@@ -21,13 +21,14 @@ from ..spans import OVERHEAD_ID, Span, SpanKind
 from ..units import Unit
 from ..wire import Wire
 
+PUBLISHED = "published"
+
 
 class _Entry(NamedTuple):
     """A message of the conversation, with the cost of it and of its summary as plain messages."""
 
     message: int
     unit: Unit
-    text: str
     summary: str
     summary_tokens: int
     summary_overhead: int
@@ -54,12 +55,18 @@ class PublishedAssembler(UnitAssembler):
                     self._add(index, message, unit)
 
     def _add(self, index: int, message: Message, unit: Unit) -> None:
+        known: dict[int, _Entry] = unit.memo.setdefault(PUBLISHED, {})
+        if index not in known:
+            known[index] = self._entry(index, message, unit)
+        self.entries.append(known[index])
+        self.totals.append(self.totals[-1] + known[index].summary_tokens + known[index].summary_overhead)
+
+    def _entry(self, index: int, message: Message, unit: Unit) -> _Entry:
         text = "".join(p.text for p in message.parts if p.kind in (PartKind.TEXT, PartKind.TOOL_RESULT))
         estimate = self.context.counter.count(text) if text else 0
         summary = summary_text(first_words(text), estimate)
         cost = self._cost([Message("user", (Part(PartKind.TEXT, summary),))])
-        self.entries.append(_Entry(index, unit, text, summary, cost[0], cost[1]))
-        self.totals.append(self.totals[-1] + sum(cost))
+        return _Entry(index, unit, summary, cost[0], cost[1])
 
     def _cost(self, messages: Sequence[Message]) -> tuple[int, int]:
         cost = self.context.dialect.cost_of_messages(messages, self.context.counter)
@@ -85,13 +92,15 @@ class PublishedAssembler(UnitAssembler):
 
     def _verbatim(self, places: Sequence[int]) -> int:
         """Return the tokens of messages sent as they are; groups of calls cut apart are counted as they now stand."""
-        found, tokens = {}, 0
+        parts: dict[int, list[Message]] = {}
         for place in places:
-            unit = self.log.units[self.log.unit_of_message(place)]
-            found.setdefault(unit.first, []).append(unit.messages[place - unit.first])
-        for messages in found.values():
-            tokens += sum(self._cost(messages))
-        return tokens
+            index = self.log.unit_of_message(place)
+            unit = self.log.units[index]
+            parts.setdefault(index, []).append(unit.messages[place - unit.first])
+        return sum(self._part_cost(self.log.units[index], messages) for index, messages in parts.items())
+
+    def _part_cost(self, unit: Unit, messages: Sequence[Message]) -> int:
+        return unit.tokens if len(messages) == len(unit.messages) else sum(self._cost(messages))
 
 
 @dataclass(eq=False)

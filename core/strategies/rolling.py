@@ -31,7 +31,6 @@ class RollingSummaries:
     def __init__(self, log: Log, counter: Counter, characters: int, tokens: int) -> None:
         self._log, self._counter = log, counter
         self._characters, self._tokens = characters, tokens
-        self._lines: dict[int, list[str]] = {}
 
     def before(self, cut: int, skipped: Sequence[int]) -> RollingSummary | None:
         """Return the summary of the units before a cut without those skipped; None if no line fits.
@@ -42,7 +41,7 @@ class RollingSummaries:
         chosen: list[tuple[int, list[str]]] = []
         length = 0
         for index in self._backwards(cut, skipped):
-            lines = self._lines_of(index)
+            lines = _lines_of(self._log.units[index])
             length += sum(map(len, lines)) + len(lines)
             if length + len(heading(covered - len(chosen) - 1)) > self._characters:
                 break
@@ -54,11 +53,6 @@ class RollingSummaries:
             if index not in skipped and not self._log.units[index].stays:
                 yield index
 
-    def _lines_of(self, index: int) -> list[str]:
-        if index not in self._lines:
-            self._lines[index] = list(unit_lines(self._log.units[index]))
-        return self._lines[index]
-
     def _within_tokens(self, chosen: list[tuple[int, list[str]]], covered: int) -> RollingSummary | None:
         while chosen:
             lines = [line for _, lines in reversed(chosen) for line in lines]
@@ -68,6 +62,16 @@ class RollingSummaries:
                 return RollingSummary(text, tokens, chosen[-1][0])
             chosen.pop()
         return None
+
+
+LINES = "lines"
+
+
+def _lines_of(unit: Unit) -> list[str]:
+    if LINES not in unit.memo:
+        unit.memo[LINES] = list(unit_lines(unit))
+    lines: list[str] = unit.memo[LINES]
+    return lines
 
 
 def unit_lines(unit: Unit) -> Iterator[str]:

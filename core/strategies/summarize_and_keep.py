@@ -42,6 +42,7 @@ class _Assembler(UnitAssembler):
         super().__init__(context)
         self.strategy = strategy
         self.folds = Folds(self.log, context.dialect, context.counter)
+        self._near = 0
 
     def _plan(self) -> Plan:
         if not self._over(self.size):
@@ -65,7 +66,7 @@ class _Assembler(UnitAssembler):
             wanted,
             wanted,
             self.strategy.step,
-            self.log.totals.__getitem__,
+            self.log.totals,
             lambda cut: not self._over(self._tokens(cut, cut)),
         )
 
@@ -75,11 +76,11 @@ class _Assembler(UnitAssembler):
         def fits(position: int) -> bool:
             return not self._over(self._tokens(cuts[position], kept))
 
-        position = first_true(0, last, fits)
+        position = first_true(0, last, fits, self._near)
+        self._near = position
         if position == 0 or not fits(position):
             return position
-        totals = self.log.totals
-        return on_grid(position, last, self.strategy.step, lambda k: totals[cuts[k]], fits)
+        return on_grid(position, last, self.strategy.step, _Sums(cuts, self.log.totals), fits)
 
     def _tokens(self, dropped: int, kept: int) -> int:
         """Return what is sent with everything before `dropped` gone and everything before `kept` summarised."""
@@ -131,3 +132,18 @@ class _Cuts(Sequence[int]):
             return self._turns[index - 1]
         return self._first_inside + index - 1 - self._whole
 
+
+
+class _Sums(Sequence[int]):
+    """The tokens before each cut."""
+
+    def __init__(self, cuts: _Cuts, totals: Sequence[int]) -> None:
+        self._cuts, self._totals = cuts, totals
+
+    def __len__(self) -> int:
+        """Return how many cuts there are."""
+        return len(self._cuts)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        """Return the tokens before a cut."""
+        return self._totals[self._cuts[index]]

@@ -96,8 +96,14 @@ class _Assembler(UnitAssembler):
         ):
             return whole
         wanted = keep_boundary(log, settings.keep).cut
-        cut = on_grid(wanted, wanted, settings.step, log.totals.__getitem__, self._fits)
-        draft = self._draft(cut)
+        drafts: dict[int, _Draft] = {}
+
+        def fits(cut: int) -> bool:
+            drafts[cut] = self._draft(cut)
+            return self._is_small_enough(drafts[cut].tokens)
+
+        cut = on_grid(wanted, wanted, settings.step, log.totals, fits)
+        draft = drafts.get(cut) or self._draft(cut)
         return draft if draft.tokens < whole.tokens else whole
 
     def _triggered(self, tokens: int) -> bool:
@@ -105,8 +111,7 @@ class _Assembler(UnitAssembler):
             return True
         return self.target is not None and tokens + self.strategy.overhead > self.target
 
-    def _fits(self, cut: int) -> bool:
-        tokens = self._draft(cut).tokens
+    def _is_small_enough(self, tokens: int) -> bool:
         return not self._triggered(tokens) if self.strategy.trigger else not self._over(tokens)
 
     def _draft(self, cut: int, summarised: bool = True, only_newest: bool = False) -> _Draft:
