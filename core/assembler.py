@@ -98,9 +98,7 @@ class UnitAssembler:
         run = Run(0, self.count, Fate.KEEP, reason or _UNTOUCHED.get(status, ""))
         return self.made((run,), self.size, status)
 
-    def made(
-        self, runs: tuple[Run, ...], tokens: int, status: Status | None = None, **changes: object
-    ) -> Plan:
+    def made(self, runs: tuple[Run, ...], tokens: int, status: Status | None = None, **changes: object) -> Plan:
         """Return a plan with the status that its size asks for."""
         budget = self.context.budget
         excess = max(0, tokens - budget) if budget is not None else 0
@@ -155,4 +153,3 @@ _UNTOUCHED = {
     Status.SKIPPED_EXACT_RECALL: "exact recall is required",
     Status.OVER_BUDGET: "nothing may be cut",
 }
-

@@ -38,7 +38,7 @@ def counter_of(config: Configuration, model: str | None) -> Counter:
     chosen = config.counter
     if chosen.kind is None and chosen.encoding is None and chosen.scale is None:
         return counter_for_model(config.model.name or model)
-    return counter_from(chosen.kind or "tiktoken", chosen.encoding, 1.0 if chosen.scale is None else chosen.scale)
+    return counter_from(chosen.kind or "tiktoken", chosen.encoding or "o200k_base", chosen.scale or 1.0)
 
 
 class Engine:

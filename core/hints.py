@@ -25,13 +25,15 @@ class Hints:
     @classmethod
     def of(cls, hints: Hints | Mapping[str, Any] | None) -> Hints:
         """Return hints from a dictionary, as they are stored with a call. RequestError for an unknown key."""
-        if isinstance(hints, cls):
+        if isinstance(hints, Hints):
             return hints
+        given = dict(hints or {})
         known = [field.name for field in fields(cls)]
-        unknown = sorted(set(hints or {}) - set(known))
+        unknown = sorted(set(given) - set(known))
         if unknown:
             raise RequestError(f"Hints have no {unknown[0]!r}; known are {', '.join(known)}.")
-        return cls(**{key: tuple(v) if isinstance(v, list) else v for key, v in (hints or {}).items()})
+        values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
+        return cls(**values)
 
     def rules(self) -> Iterator[Rule]:
         """Yield what the hints say about single spans as rules; they come after the configured ones."""

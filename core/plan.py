@@ -159,9 +159,7 @@ class Plan:
         """The ids of the spans that are sent and cannot go, when the result is over its budget."""
         if not self.excess:
             return ()
-        return tuple(
-            made.span_id for made in self.decisions if made.tokens_after > 0 and made.span_id != OVERHEAD_ID
-        )
+        return tuple(made.span_id for made in self.decisions if made.tokens_after > 0 and made.span_id != OVERHEAD_ID)
 
     def fates(self) -> Iterator[tuple[int, Fate, Run]]:
         """Yield every unit's index with what really happens to it: units that must stay are kept."""

@@ -24,7 +24,9 @@ from .wire import Wire
 class Replay:
     """The plans of all calls of a transcript under a configuration."""
 
-    def __init__(self, transcript: Transcript, config: Configuration, plans: Sequence[Plan], entered: list[int]) -> None:
+    def __init__(
+        self, transcript: Transcript, config: Configuration, plans: Sequence[Plan], entered: list[int]
+    ) -> None:
         self.transcript = transcript
         self.config = config
         self._plans = plans
@@ -53,7 +55,7 @@ class Replay:
 class Columns(Mapping[str, Sequence[Any]]):
     """Per-call columns by name; each is made when it is first asked for."""
 
-    def __init__(self, plans: Sequence[Plan], entered: list[int]) -> None:
+    def __init__(self, plans: Sequence[Plan], entered: Sequence[int]) -> None:
         self._plans = plans
         self._made: dict[str, Sequence[Any]] = {"entered": entered}
         self._plain: dict[str, Callable[[Plan], Any]] = {

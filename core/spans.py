@@ -98,9 +98,7 @@ def unit_spans(
     return found
 
 
-def _message_span(
-    part: Part, role: str, index: int, place: int, tool: str, tokens: int, rules: Sequence[Rule]
-) -> Span:
+def _message_span(part: Part, role: str, index: int, place: int, tool: str, tokens: int, rules: Sequence[Rule]) -> Span:
     span_id, kind = f"m{index}.{place}", span_kind(part, role)
     said = NOTHING_SAID
     if rules:

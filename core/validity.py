@@ -69,9 +69,9 @@ def _roles(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation
 def _pairs(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
     """Calls are answered by the messages right behind them, and nothing else answers."""
     for at, message in enumerate(messages):
-        answers = [
-            part.call_id for i in _answering(messages, at, dialect_name) for part in messages[i].results
-        ] + [part.call_id for part in message.results if message.role == "assistant"]
+        answers = [part.call_id for i in _answering(messages, at, dialect_name) for part in messages[i].results] + [
+            part.call_id for part in message.results if message.role == "assistant"
+        ]
         calls = [call.call_id for call in message.calls]
         for call_id in calls:
             if call_id not in answers:

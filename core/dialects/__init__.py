@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ConfigError, RequestError
 from .anthropic import Anthropic
 from .base import Cost, Dialect, Message, Part, PartKind, ToolDefinition
+from .content import type_of
 from .openai_chat import OpenAIChat
 
 __all__ = ["Cost", "Dialect", "Message", "Part", "PartKind", "ToolDefinition", "detect", "dialect", "dialect_names"]
@@ -50,7 +51,7 @@ def _looks_anthropic(body: Mapping[str, Any]) -> bool:
     if any("tool_calls" in message or "function_call" in message for message in messages):
         return False
     blocks = [block for message in messages for block in _list(message, "content") if isinstance(block, Mapping)]
-    if any(block.get("type") in _ANTHROPIC_BLOCKS for block in blocks):
+    if any(type_of(block) in _ANTHROPIC_BLOCKS for block in blocks):
         return True
     model = body.get("model")
     return isinstance(model, str) and model.startswith("claude") and "max_tokens" in body

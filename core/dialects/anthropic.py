@@ -15,7 +15,17 @@ from ..tokens import Counter
 from ..wire import Wire, text_of
 from . import anthropic_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
-from .content import content_key, joined_text, media_kind, part_text, plain_part, plain_parts, with_only_text, with_text
+from .content import (
+    content_key,
+    joined_text,
+    media_kind,
+    part_text,
+    plain_part,
+    plain_parts,
+    type_of,
+    with_only_text,
+    with_text,
+)
 
 CALL_TYPES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 ROLES = frozenset({"system", "user", "assistant"})
@@ -47,7 +57,7 @@ class Anthropic:
         else:
             parts = plain_parts(content)
         role = wire.get("role")
-        return Message(role if role in ROLES else "other", tuple(parts))
+        return Message(role if isinstance(role, str) and role in ROLES else "other", tuple(parts))
 
     def content_key(self, wire: Wire) -> str:
         """Return the message's content as a comparable text."""
@@ -126,7 +136,7 @@ def _tool_name(tool: Any) -> str:
 
 
 def _block(block: Any, place: int) -> list[Part]:
-    kind = block.get("type") if isinstance(block, Mapping) else None
+    kind = type_of(block)
     if kind == "thinking":
         return [Part(PartKind.THINKING, text_of(block.get("thinking")), place=place)]
     if kind in CALL_TYPES:
@@ -139,7 +149,7 @@ def _block(block: Any, place: int) -> list[Part]:
                 place,
             )
         ]
-    if isinstance(kind, str) and kind.endswith("tool_result"):
+    if kind.endswith("tool_result"):
         return _result(block, place)
     part = plain_part(block, place)
     return [part] if part is not None else []

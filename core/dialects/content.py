@@ -65,14 +65,20 @@ def part_text(part: Any) -> str | None:
     """Return the text of a text part (or of a bare string in a list), None for any other part."""
     if isinstance(part, str):
         return part
-    if isinstance(part, Mapping) and part.get("type", "text") in TEXT_TYPES and isinstance(part.get("text"), str):
+    if isinstance(part, Mapping) and type_of(part, "text") in TEXT_TYPES and isinstance(part.get("text"), str):
         return str(part["text"])
     return None
 
 
+def type_of(part: Any, otherwise: str = "") -> str:
+    """Return the type of a content part; empty where it is no text, as anything may stand in a log."""
+    kind = part.get("type", otherwise) if isinstance(part, Mapping) else ""
+    return kind if isinstance(kind, str) else ""
+
+
 def media_kind(part: Any) -> PartKind | None:
     """Return whether a content part is an image or a file; None if it is neither."""
-    kind = part.get("type") if isinstance(part, Mapping) else None
+    kind = type_of(part)
     if kind in IMAGE_TYPES:
         return PartKind.IMAGE
     return PartKind.FILE if kind in FILE_TYPES else None

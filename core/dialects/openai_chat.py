@@ -135,9 +135,7 @@ def _call(call: Any, place: int) -> Part:
     body = call.get("function") or call.get("custom") or {}
     body = body if isinstance(body, Mapping) else {}
     arguments = body.get("arguments", body.get("input"))
-    return Part(
-        PartKind.TOOL_CALL, text_of(arguments), str(body.get("name") or ""), str(call.get("id") or ""), place
-    )
+    return Part(PartKind.TOOL_CALL, text_of(arguments), str(body.get("name") or ""), str(call.get("id") or ""), place)
 
 
 def _result_parts(wire: Wire, name: str) -> list[Part]:

@@ -78,5 +78,6 @@ class Activation:
             name
             for name in self.tools
             if name not in self._hinted
-            and self._last_said.get(name, -1) < since and self._last_called.get(name, -1) < cut
+            and self._last_said.get(name, -1) < since
+            and self._last_called.get(name, -1) < cut
         ]

@@ -26,9 +26,7 @@ class HeadEdits:
         self._frame = context.dialect.cost_of_system(fixed.head, context.counter, [["text"]]).overhead
         self._overhead = fixed.overhead - self._tools_overhead(frozenset())
 
-    def without(
-        self, groups: Iterable[str], activation: Activation, summary: RollingSummary | None
-    ) -> HeadEdit:
+    def without(self, groups: Iterable[str], activation: Activation, summary: RollingSummary | None) -> HeadEdit:
         """Return the fixed part without the tools of these groups, where the menu for them costs less than they do."""
         names = list(groups)
         deferred = {tool.part: f"no keyword of {name} was said" for name in names for tool in activation.tools[name]}

@@ -133,7 +133,6 @@ class _Cuts(Sequence[int]):
         return self._first_inside + index - 1 - self._whole
 
 
-
 class _Sums(Sequence[int]):
     """The tokens before each cut."""
 

@@ -65,9 +65,7 @@ class _Assembler(UnitAssembler):
         super().__init__(context)
         self.strategy = strategy
         self.retrieval = Retrieval(self.log, context)
-        self.summaries = RollingSummaries(
-            self.log, context.counter, strategy.summary_chars, strategy.summary_tokens
-        )
+        self.summaries = RollingSummaries(self.log, context.counter, strategy.summary_chars, strategy.summary_tokens)
 
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part; other tools are read anew against everything that was said."""
@@ -144,5 +142,3 @@ class _Assembler(UnitAssembler):
         )
         head = draft.head if draft.head.deferred or draft.head.injected else None
         return self.made(self.with_extras(runs, draft.cut), tokens, edits=edits, head=head)
-
-

@@ -101,8 +101,10 @@ def menu(lines: Sequence[str]) -> str:
 
 def summary_line(role: str, text: str) -> str:
     """Return a message's line in a rolling summary: role and the first 200 characters (M-P6)."""
-    words = " ".join(text[: LINE_LENGTH * 8].split())
-    return f"[{role}]: {words[:LINE_LENGTH]}" + ("..." if len(words) > LINE_LENGTH or len(text) > LINE_LENGTH * 8 else "")
+    read = text[: LINE_LENGTH * 8]
+    words = " ".join(read.split())
+    cut = len(words) > LINE_LENGTH or len(text) > len(read)
+    return f"[{role}]: {words[:LINE_LENGTH]}" + ("..." if cut else "")
 
 
 def heading(left_out: int) -> str:

@@ -16,7 +16,10 @@ _SYLLABLES = "ba co di fu gel han jor kin lum mer nos pra qui rat sol tun vex wo
 def seeded(messages: int, seed: int = 7) -> Transcript:
     """Return a transcript of so many messages (a multiple of 5) and two calls a cycle of five messages."""
     words = _Words(seed)
-    system = {"role": "system", "content": f"# Role\n{words.text(60)}\n\n# Rules\n1. {words.text(12)}\n2. {words.text(9)}"}
+    system = {
+        "role": "system",
+        "content": f"# Role\n{words.text(60)}\n\n# Rules\n1. {words.text(12)}\n2. {words.text(9)}",
+    }
     found: list[dict[str, Any]] = []
     calls: list[Call] = []
     for cycle in range(messages // MESSAGES_PER_CYCLE):

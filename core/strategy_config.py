@@ -1,0 +1,162 @@
+"""The configuration of each strategy: its parameters with bounds, defaults and a line of description.
+
+They become form fields in the interface, so a description says what a person wants to know and units are named.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from .boundaries import Keep
+from .strategies import AsCaptured, FullHistory, KeepLast, SummarizeAndKeep, TieredInjection, ToolGroup
+
+Count = Annotated[int, Field(ge=0, strict=True)]
+KEEP_UNITS = ("turns", "steps", "messages", "tokens")
+
+
+class Settings(BaseModel):
+    """Settings that refuse unknown keys and cannot be changed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Baseline(Settings):
+    exact_recall: bool = False
+
+
+class _Keeping(Settings):
+    keep_turns: Annotated[Count, Field(description="newest turns kept verbatim")] | None = None
+    keep_steps: Annotated[Count, Field(description="newest steps kept verbatim")] | None = None
+    keep_messages: (
+        Annotated[Count, Field(description="newest messages kept verbatim, widened to whole units")] | None
+    ) = None
+    keep_tokens: Annotated[Count, Field(description="newest tokens kept verbatim, in whole units")] | None = None
+    step: Annotated[Count, Field(description="tokens by which the cut moves; 0 cuts as near as possible")] = 0
+    min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
+    min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
+    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+
+    @model_validator(mode="after")
+    def _one_keep(self) -> _Keeping:
+        given = [name for name in KEEP_UNITS if getattr(self, f"keep_{name}") is not None]
+        if len(given) > 1:
+            names = " and ".join(f"keep_{name}" for name in given)
+            raise ValueError(
+                f"{names} are both given; give exactly one of keep_turns, keep_steps, keep_messages, keep_tokens."
+            )
+        return self
+
+    def keep(self, unit: str, number: int) -> Keep:
+        """Return how much is kept: what is given, else the default."""
+        for name in KEEP_UNITS:
+            given = getattr(self, f"keep_{name}")
+            if given is not None:
+                return Keep(name, given)
+        return Keep(unit, number)
+
+
+class FullHistoryConfig(_Baseline):
+    """Everything that happened."""
+
+    kind: Literal["full_history"]
+
+    def strategy(self) -> FullHistory:
+        """Return the strategy."""
+        return FullHistory()
+
+
+class AsCapturedConfig(_Baseline):
+    """What was really sent, as far as the recording tells."""
+
+    kind: Literal["as_captured"]
+
+    def strategy(self) -> AsCaptured:
+        """Return the strategy."""
+        return AsCaptured()
+
+
+class KeepLastConfig(_Keeping):
+    """The newest turns; older ones are dropped. 4 turns unless said otherwise."""
+
+    kind: Literal["keep_last"]
+
+    def strategy(self) -> KeepLast:
+        """Return the strategy."""
+        return KeepLast(self.keep("turns", 4), self.step, self.min_turns, self.min_steps)
+
+
+class SummarizeAndKeepConfig(_Keeping):
+    """The newest turns verbatim, older messages as extracts, then the oldest dropped. 4 turns unless said otherwise."""
+
+    kind: Literal["summarize_and_keep"]
+    mode: Annotated[Literal["right", "published"], Field(description="published: as the original program works")] = (
+        "right"
+    )
+    min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 15
+    min_steps: Annotated[Count, Field(description="and with no more steps")] = 15
+
+    @model_validator(mode="after")
+    def _published_keeps_messages(self) -> SummarizeAndKeepConfig:
+        others = [name for name in ("turns", "steps", "tokens") if getattr(self, f"keep_{name}") is not None]
+        if self.mode == "published" and others:
+            raise ValueError(f"mode published counts messages; write keep_messages instead of keep_{others[0]}.")
+        return self
+
+    def strategy(self) -> SummarizeAndKeep:
+        """Return the strategy."""
+        published = self.mode == "published"
+        keep = self.keep("messages" if published else "turns", 4)
+        return SummarizeAndKeep(keep, self.step, self.min_turns, self.min_steps, published)
+
+
+class GroupConfig(Settings):
+    """Tools that are injected together once one of their keywords is said."""
+
+    name: str
+    keywords: tuple[str, ...] = ()
+    tools: Annotated[tuple[str, ...], Field(description="globs of tool names")] = ()
+
+
+class TieredInjectionConfig(_Keeping):
+    """Core always, tools by keyword, retrieval up to 40%, older history as one summary. 3 messages unless said."""
+
+    kind: Literal["tiered_injection"]
+    trigger: Annotated[float, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
+    summary_chars: Annotated[Count, Field(description="characters of the rolling summary at most")] = 800
+    summary_tokens: Annotated[Count, Field(description="tokens of the rolling summary at most")] = 800
+    overhead: Annotated[Count, Field(description="tokens allowed for beside what is counted")] = 0
+    groups: tuple[GroupConfig, ...] = ()
+
+    def strategy(self) -> TieredInjection:
+        """Return the strategy."""
+        groups = tuple(ToolGroup(group.name, group.keywords, group.tools) for group in self.groups)
+        return TieredInjection(
+            keep=self.keep("messages", 3),
+            trigger=self.trigger,
+            summary_chars=self.summary_chars,
+            summary_tokens=self.summary_tokens,
+            overhead=self.overhead,
+            step=self.step,
+            min_turns=self.min_turns,
+            min_steps=self.min_steps,
+            groups=groups,
+        )
+
+
+StrategyConfig = Annotated[
+    FullHistoryConfig | AsCapturedConfig | KeepLastConfig | SummarizeAndKeepConfig | TieredInjectionConfig,
+    Field(discriminator="kind"),
+]
+
+
+def strategy_models() -> dict[str, type[Settings]]:
+    """Return the configuration model of each strategy kind."""
+    models = (FullHistoryConfig, AsCapturedConfig, KeepLastConfig, SummarizeAndKeepConfig, TieredInjectionConfig)
+    return {model.model_fields["kind"].annotation.__args__[0]: model for model in models}  # type: ignore[union-attr]
+
+
+def strategy_kinds() -> tuple[str, ...]:
+    """Return the kinds of strategies that can be configured."""
+    return tuple(strategy_models())
