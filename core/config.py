@@ -120,18 +120,21 @@ def load_config(source: str | Path | Mapping[str, Any] | Configuration) -> Confi
 
 
 def _parsed(source: str | Path) -> Any:
-    text = source if isinstance(source, str) and source.lstrip().startswith("{") else _file_text(Path(source))
+    if not isinstance(source, str | Path):
+        raise ConfigError("configuration", f"a {type(source).__name__} is no path, JSON text or dictionary.")
+    text = source if isinstance(source, str) and source.lstrip()[:1] in ("{", "[") else _file_text(Path(source))
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError("configuration", f"this is not JSON: {error}.", "Export it again.") from None
 
 
 def _file_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise ConfigError("configuration", f"the file {path.name!r} cannot be read: {error}.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise ConfigError("configuration", f"the file {path.name!r} cannot be read: {why}.") from None
 
 
 def _config_error(error: ValidationError, data: Any) -> ConfigError:

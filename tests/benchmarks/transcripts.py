@@ -10,7 +10,28 @@ from core.transcript import ROOT, Call, Transcript
 
 CALLS_PER_CYCLE = 2
 MESSAGES_PER_CYCLE = 5
-_SYLLABLES = "ba co di fu gel han jor kin lum mer nos pra qui rat sol tun vex wor yan zet".split()
+_SYLLABLES = [
+    "ba",
+    "co",
+    "di",
+    "fu",
+    "gel",
+    "han",
+    "jor",
+    "kin",
+    "lum",
+    "mer",
+    "nos",
+    "pra",
+    "qui",
+    "rat",
+    "sol",
+    "tun",
+    "vex",
+    "wor",
+    "yan",
+    "zet",
+]
 
 
 def seeded(messages: int, seed: int = 7) -> Transcript:
