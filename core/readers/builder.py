@@ -45,21 +45,30 @@ class TranscriptBuilder:
         self.parents: list[int] = []
         self.heads: list[Wire] = []
         self.calls: list[Call] = []
+        self.keys: list[bytes] = []
+        """The content key of each message."""
         self._heads: dict[bytes, int] = {}
+        self._values: dict[bytes, Any] = {}
         self._exact: dict[tuple[int, bytes], _Form] = {}
         self._content: dict[tuple[int, bytes], int] = {}
 
     def head(self, wire: Wire) -> int:
-        """Return the index of a head, stored once for all that are equal in bytes."""
+        """Return the index of a head, stored once for all that are equal in bytes.
+
+        Heads that differ in a counter or a time share their system part and tools, the same objects.
+        """
         key = digest(dump(wire))
         if key not in self._heads:
             self._heads[key] = len(self.heads)
-            self.heads.append(wire)
+            self.heads.append({name: self._shared(value) for name, value in wire.items()})
         return self._heads[key]
+
+    def _shared(self, value: Any) -> Any:
+        return self._values.setdefault(digest(dump(value)), value) if isinstance(value, list | dict) else value
 
     def add(self, parent: int, wire: Wire) -> int:
         """Return the node of a message after `parent` (ROOT for a first one); equal content is one node."""
-        return self._place(parent, wire).node
+        return self._place(parent, wire, digest(dump(wire))).node
 
     def extend(self, parent: int, wires: Sequence[Wire]) -> int:
         """Return the last node of a chain of messages after `parent`."""
@@ -72,17 +81,31 @@ class TranscriptBuilder:
         head, wires = self.dialect.split(body)
         return self.chain(self.head(head), wires)
 
-    def chain(self, head: int, wires: Sequence[Wire]) -> Placed:
-        """Place a conversation under a head; from the node `last` it can be read back byte for byte."""
+    def chain(self, head: int, wires: Sequence[Wire], exact: Sequence[bytes] = ()) -> Placed:
+        """Place a conversation under a head; from the node `last` it can be read back byte for byte.
+
+        `exact` are the messages' `exact_keys`, where they are known already.
+        """
         last, known, before = ROOT, 0, len(self.messages)
         nodes, variants = [], []
-        for position, wire in enumerate(wires):
-            last, variant = self._place(last, wire)
+        for position, (wire, key) in enumerate(zip(wires, exact or exact_keys(wires), strict=True)):
+            last, variant = self._place(last, wire, key)
             if variant is not None:
                 variants.append((position, variant))
             nodes.append(last)
             known += last < before
         return Placed(head, last, tuple(variants), tuple(nodes), known)
+
+    def walk(self, wires: Sequence[Wire], exact: Sequence[bytes]) -> list[int]:
+        """Return the nodes that a conversation would share with what is there already."""
+        nodes, last = [], ROOT
+        for wire, key in zip(wires, exact, strict=True):
+            form = self._exact.get((last, key))
+            node = form.node if form is not None else self._content.get((last, self._content_digest(wire)))
+            if node is None:
+                break
+            nodes.append(last := node)
+        return nodes
 
     def call(
         self,
@@ -152,25 +175,34 @@ class TranscriptBuilder:
             meta=meta or {},
         )
 
-    def _place(self, parent: int, wire: Wire) -> _Form:
-        exact = (parent, digest(dump(wire)))
+    def _place(self, parent: int, wire: Wire, key: bytes) -> _Form:
+        exact = (parent, key)
         if exact not in self._exact:
             self._exact[exact] = self._new_form(parent, wire)
         return self._exact[exact]
 
     def _new_form(self, parent: int, wire: Wire) -> _Form:
-        content = (parent, digest(self.dialect.content_key(wire)))
-        if content not in self._content:
-            self._content[content] = len(self.messages)
+        key = self._content_digest(wire)
+        node = self._content.setdefault((parent, key), len(self.messages))
+        if node == len(self.messages):
             self.messages.append(without_marks(wire))
             self.parents.append(parent)
-        node = self._content[content]
-        return _Form(node, None if dump(self.messages[node]) == dump(wire) else wire)
+            self.keys.append(key)
+        stored = self.messages[node]
+        return _Form(node, None if stored is wire or dump(stored) == dump(wire) else wire)
+
+    def _content_digest(self, wire: Wire) -> bytes:
+        return digest(self.dialect.content_key(wire))
+
+
+def exact_keys(wires: Sequence[Wire]) -> list[bytes]:
+    """Return what tells messages apart by their bytes."""
+    return [digest(dump(wire)) for wire in wires]
 
 
 def without_marks(wire: Any) -> Any:
     """Return a message without cache marks, on itself, its parts or theirs; the same object if it has none."""
-    if not isinstance(wire, Mapping):
+    if not isinstance(wire, dict):
         return wire
     plain = {key: value for key, value in wire.items() if key != CACHE_MARK}
     changed = len(plain) != len(wire)

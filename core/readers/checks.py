@@ -1,0 +1,61 @@
+"""Messages that no provider would take as they are: unknown roles, no content, results without a call, ids used twice.
+
+They are kept and named, because a recording that holds them is still worth looking at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..dialects import Dialect, Message, PartKind
+from ..wire import Wire
+
+
+class MessageChecks:
+    """Looks at the messages of one conversation in their order."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self._called: set[str] = set()
+        self._named_twice: set[str] = set()
+
+    def seen(self, wire: Wire) -> None:
+        """Take in a message that was looked at before, or is not to be reported."""
+        self._called.update(call.call_id for call in self.dialect.message(wire).calls)
+
+    def problems(self, wire: Wire) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong with the next message, and what was expected."""
+        message = self.dialect.message(wire)
+        if message.role == "other":
+            yield f"the role {_short(wire.get('role'))} is not known", "The message was kept as it is."
+        elif _is_empty(message, wire):
+            yield "the message has no content", "A text or a list of parts was expected; it was kept as it is."
+        yield from self._calls(message)
+        yield from self._results(message)
+
+    def _calls(self, message: Message) -> Iterator[tuple[str, str]]:
+        for call in message.calls:
+            if call.call_id in self._called and call.call_id not in self._named_twice and call.call_id:
+                self._named_twice.add(call.call_id)
+                yield f"the tool call id {_short(call.call_id)} is used again", "Each call needs an id of its own."
+            self._called.add(call.call_id)
+
+    def _results(self, message: Message) -> Iterator[tuple[str, str]]:
+        for result in message.results:
+            if result.call_id and result.call_id not in self._called:
+                text = f"the tool result answers {_short(result.call_id)}, and no call before it has this id"
+                yield text, "It was kept as it is."
+            elif not result.call_id and any(self._called):
+                yield "the tool result names no call", "It was kept as it is."
+
+
+def _is_empty(message: Message, wire: Wire) -> bool:
+    """Only null counts: an empty text or list is what some providers write beside calls and what tools return."""
+    if wire.get("content") is not None or wire.get("refusal"):
+        return False
+    return not any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

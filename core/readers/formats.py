@@ -1,0 +1,49 @@
+"""What a format must bring: a name, a look that says how likely a file is of it, and a reader.
+
+A format sees records, not bytes: whatever a file is packed and encoded in was settled before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..transcript import Transcript
+from .problems import Report
+from .records import Records
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One file being read as one format. `forced`: the format was named, not recognised."""
+
+    records: Records
+    report: Report
+    forced: bool = False
+
+    @property
+    def name(self) -> str:
+        """The file's name, without folders."""
+        return self.records.source.name
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its endings; empty for a text."""
+        return self.records.source.stem
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of file. `sniff` looks at the first records and returns 0 (not this format) to 1 (certainly)."""
+
+    name: str
+    label: str
+    """What people call its files, in the plural."""
+    sniff: Callable[[Sequence[Any]], float]
+    read: Callable[[Reading], Iterator[Transcript]]
+
+
+def share(values: Sequence[Any], test: Callable[[Any], bool]) -> float:
+    """Return the share of values that pass a test, 0 to 1; 0 where there are none."""
+    return sum(map(test, values)) / len(values) if values else 0.0

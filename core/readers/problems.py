@@ -1,0 +1,78 @@
+"""What a reader could not read, said in sentences, and the counts that show nothing was lost in silence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+MOST_PROBLEMS = 200
+"""Problems kept one by one; a file with more is described by the first ones and a count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file that could not be read as it stands. `str(problem)` is the whole sentence."""
+
+    source: str
+    """The file's name, or "the text" for pasted content."""
+    place: str
+    """Where in the file: "line 3", "message 5", "line 3, message 5"; empty for the whole file."""
+    problem: str
+    """What is wrong, as a clause without a full stop."""
+    expected: str = ""
+    """What was expected, and what to do, as a sentence."""
+    warning: bool = False
+    """True where everything that the file holds was read all the same."""
+
+    def __str__(self) -> str:
+        where = ", ".join(part for part in (self.source, self.place) if part)
+        return f"{where}: {self.problem}." + (f" {self.expected}" if self.expected else "")
+
+
+@dataclass(slots=True)
+class Counts:
+    """Records of one file (lines of JSON Lines, else documents): `read` = `used` + `ignored` + `broken`."""
+
+    read: int = 0
+    used: int = 0
+    ignored: int = 0
+    """Not messages by design: file snapshots, progress, copies of lines."""
+    broken: int = 0
+
+
+@dataclass(slots=True)
+class Report:
+    """What a reading says about its file beside the transcripts. Filled while the transcripts are taken."""
+
+    source: str = ""
+    format: str | None = None
+    counts: Counts = field(default_factory=Counts)
+    problems: list[Problem] = field(default_factory=list)
+    more: int = 0
+    """Problems beyond MOST_PROBLEMS."""
+
+    def add(self, problem: str, expected: str = "", *, place: str = "", warning: bool = False) -> None:
+        """Note a problem of this file."""
+        if len(self.problems) >= MOST_PROBLEMS:
+            self.more += 1
+        else:
+            self.problems.append(Problem(self.source, place, problem, expected, warning))
+
+    def used(self) -> None:
+        """Count a record that became part of a transcript."""
+        self.counts.used += 1
+
+    def ignored(self) -> None:
+        """Count a record that is no message by design."""
+        self.counts.ignored += 1
+
+    def broken(self, problem: str, expected: str = "", *, place: str = "", warning: bool = False) -> None:
+        """Count a record that cannot be read, and note why."""
+        self.counts.broken += 1
+        self.add(problem, expected, place=place, warning=warning)
+
+    def close(self) -> None:
+        """Say how many problems are not listed."""
+        if self.more:
+            text = f"{self.more} more problems of this kind are not listed"
+            self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))
+            self.more = 0

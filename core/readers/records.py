@@ -1,0 +1,226 @@
+"""A source as JSON records: one document, several one after another, or JSON Lines.
+
+The name of a file tells nothing about which of these it is. What is broken is noted with its line and left out; a
+document that breaks off is read as far as its last whole part.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from itertools import accumulate, chain, islice
+from typing import Any, NamedTuple
+
+from .source import Line, Source
+
+DEEPEST = 200
+"""Nesting beyond this is refused: no transcript needs it, and recursive code further on would fail on it."""
+
+_DECODER = json.JSONDecoder(strict=False)
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
+_CLOSERS = {"{": "}", "[": "]"}
+_START = re.compile(r"\n[{\[]")
+_SPACE = re.compile(r"[\s,\x00]*")
+
+
+class Record(NamedTuple):
+    """One JSON value and where it stands ("line 3", "document 2"; empty if it is all there is)."""
+
+    value: Any
+    place: str = ""
+
+
+class Unreadable(ValueError):
+    """Text that is not JSON. `at` is the offset where it stops being so; `cut_off`: the text ended too early."""
+
+    def __init__(self, reason: str, at: int, cut_off: bool = False) -> None:
+        self.at = at
+        self.cut_off = cut_off
+        super().__init__(reason)
+
+
+class Records:
+    """The records of a source, once through, with a look ahead. Each is counted as read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.report = source.report
+        self._records = self._all()
+
+    def __iter__(self) -> Iterator[Record]:
+        return self._records
+
+    def peek(self, number: int) -> list[Record]:
+        """Return the next records without taking them."""
+        ahead = list(islice(self._records, number))
+        self._records = chain(ahead, self._records)
+        return ahead
+
+    def _all(self) -> Iterator[Record]:
+        lines = self.source.lines()
+        first = next(lines, None)
+        if first is None:
+            if not self.report.problems:
+                self.report.add("there is nothing in it", "JSON or JSON Lines was expected.")
+            return
+        try:
+            value = parse(first.text)
+        except Unreadable:
+            yield from self._by_document([first, *lines])
+            return
+        self.report.counts.read += 1
+        second = next(lines, None)
+        yield Record(value, "" if second is None else f"line {first.number}")
+        if second is not None:
+            yield from self._by_line(chain([second], lines))
+
+    def _by_line(self, lines: Iterator[Line]) -> Iterator[Record]:
+        line = next(lines, None)
+        while line is not None:
+            following = next(lines, None)
+            self.report.counts.read += 1
+            try:
+                yield Record(parse(line.text), f"line {line.number}")
+            except Unreadable as error:
+                self._broken_line(line, error, last=following is None)
+            line = following
+
+    def _broken_line(self, line: Line, error: Unreadable, last: bool) -> None:
+        place = f"line {line.number}"
+        if last and (error.cut_off or not line.ended):
+            text = "The lines before it were read; a file that is still being written ends like this."
+            self.report.broken("the last line is cut off", text, place=place, warning=True)
+        else:
+            self.report.broken(f"this is not JSON ({error})", "The line was left out.", place=place)
+
+    def _by_document(self, lines: list[Line]) -> Iterator[Record]:
+        text = "\n".join(line.text for line in lines)
+        try:
+            value = parse(text)
+        except Unreadable:
+            if _are_json_lines(lines):
+                yield from self._by_line(iter(lines))
+            else:
+                yield from self._documents(text, lines)
+        else:
+            self.report.counts.read += 1
+            yield Record(value)
+
+    def _documents(self, text: str, lines: list[Line]) -> Iterator[Record]:
+        starts = list(accumulate((len(line.text) + 1 for line in lines), initial=0))
+        position, number = _skip(text, 0), 0
+        while position < len(text):
+            self.report.counts.read += 1
+            number += 1
+            try:
+                value, end = decode(text, position)
+            except Unreadable as error:
+                line = lines[bisect_right(starts, error.at, hi=len(lines)) - 1].number
+                value = self._salvaged(text[position : error.at], line, str(error))
+                hopeless = number == 1 and text[position] not in _CLOSERS
+                end = len(text) if hopeless else _next_document(text, error.at)
+            if value is not None:
+                alone = number == 1 and _skip(text, end) == len(text)
+                yield Record(value, "" if alone else f"document {number}")
+            position = _skip(text, end)
+
+    def _salvaged(self, text: str, line: int, reason: str) -> Any:
+        value = salvage(text)
+        if value is None:
+            self.report.broken(f"this is not JSON ({reason})", "JSON or JSON Lines was expected.", place=f"line {line}")
+        else:
+            self.report.add(
+                f"the JSON breaks off here ({reason})", "What stands before it was read.", place=f"line {line}"
+            )
+        return value
+
+
+def parse(text: str) -> Any:
+    """Return the JSON value that a text holds; NaN and raw control characters pass. Unreadable if it is none."""
+    value, end = decode(text, _skip_space(text))
+    end = _skip_space(text, end)
+    if end != len(text):
+        raise Unreadable("more text follows the JSON value", end)
+    return value
+
+
+def decode(text: str, start: int) -> tuple[Any, int]:
+    """Return the JSON value that begins at `start`, and where it ends. Unreadable if there is none."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except RecursionError:
+        raise Unreadable(f"it is nested more than {DEEPEST} levels deep", start) from None
+    except json.JSONDecodeError as error:
+        cut_off = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip())
+        raise Unreadable(f"{error.msg.lower()}, column {error.colno}", error.pos, cut_off) from None
+    except ValueError as error:  # a number of thousands of digits
+        raise Unreadable(str(error).lower(), start) from None
+    if too_deep(value):
+        raise Unreadable(f"it is nested more than {DEEPEST} levels deep", start)
+    return value, end
+
+
+def too_deep(value: Any) -> bool:
+    """Tell whether a value is nested more than DEEPEST levels deep."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for outer in level for inner in _children(outer) if isinstance(inner, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def salvage(text: str) -> Any:
+    """Return what a broken-off document holds up to its last whole object or list; None if there is none."""
+    stack: list[str] = []
+    cut, open_there = 0, ""
+    for token in _TOKEN.finditer(text):
+        sign = token.group()
+        if sign in _CLOSERS:
+            stack.append(sign)
+            if len(stack) > DEEPEST:
+                break
+        elif sign in ("}", "]"):
+            if not stack or _CLOSERS[stack.pop()] != sign:
+                break
+            cut, open_there = token.end(), "".join(_CLOSERS[opened] for opened in reversed(stack))
+    try:
+        return parse(text[:cut] + open_there) if cut else None
+    except Unreadable:
+        return None
+
+
+def _children(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        parse(text)
+    except Unreadable:
+        return False
+    return True
+
+
+def _are_json_lines(lines: list[Line]) -> bool:
+    """Tell whether at least half of the first lines are whole objects (a broken first line hides JSON Lines)."""
+    first = lines[:200]
+    return len(lines) > 1 and 2 * sum(line.text.startswith("{") and _is_json(line.text) for line in first) >= len(first)
+
+
+def _next_document(text: str, position: int) -> int:
+    found = _START.search(text, position)
+    return found.start() if found else len(text)
+
+
+def _skip(text: str, position: int) -> int:
+    found = _SPACE.match(text, position)
+    return found.end() if found else position
+
+
+def _skip_space(text: str, position: int = 0) -> int:
+    while position < len(text) and text[position] in " \t\r\n":
+        position += 1
+    return position

@@ -1,0 +1,246 @@
+"""Which recorded requests of a file belong to one transcript.
+
+A log of growing requests repeats its history with each call. A request joins the run whose conversation it extends,
+else the run of its session, else one that begins with the same message; other requests start a transcript of their
+own. Where requests are whole conversations (a data set, an export), each is a transcript and shows many calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..dialects import dialect
+from ..transcript import ROOT, Fidelity, Transcript
+from ..wire import Wire, digest
+from .builder import Placed, TranscriptBuilder, exact_keys
+from .checks import MessageChecks
+from .formats import Reading
+from .items import Item, Items, is_reply
+from .run import Run
+from .titles import title_of
+
+OPEN_RUNS = 256
+"""Runs kept open for requests to come; beyond that the one that rested longest is complete."""
+
+
+def read_requests(reading: Reading, dialect_name: str) -> Iterator[Transcript]:
+    """Read records of requests and responses. The dialect is taken where a record fits several."""
+    items = Items(dialect_name, reading.forced, reading.report)
+    runs = _Runs(reading)
+    for record in reading.records:
+        found = False
+        for item in items.of(record):
+            found = True
+            yield from runs.add(item)
+        if found or items.taken(record):
+            reading.report.used()
+        else:
+            expected = (
+                "An object with a list `messages`, a list of messages or a response was expected; it was left out."
+            )
+            reading.report.broken("this is no request and no response", expected, place=record.place)
+    for item in items.rest():
+        yield from runs.add(item)
+    yield from runs.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request, split and keyed once."""
+
+    item: Item
+    head: Wire
+    wires: list[Wire]
+    exact: list[bytes]
+    first: bytes | None
+    """The content key of the first message after the system part."""
+    finished: bool
+    """It ends with the assistant's answer: a whole conversation rather than a request as it was sent."""
+
+    @classmethod
+    def of(cls, item: Item) -> _Request:
+        """Split the item's body."""
+        assert item.body is not None
+        spoken = dialect(item.dialect)
+        head, wires = spoken.split(item.body)
+        first = digest(spoken.content_key(wires[0])) if wires else None
+        return cls(item, head, wires, exact_keys(wires), first, bool(wires) and is_reply(wires[-1]))
+
+
+class _Runs:
+    """The transcripts of one file that may still grow, in the order of their last request."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self._open: dict[int, _Growing] = {}
+        self._by_first: dict[tuple[str, bytes], list[_Growing]] = {}
+        self._by_session: dict[tuple[str, str], _Growing] = {}
+        self._started = 0
+
+    def add(self, item: Item) -> Iterator[Transcript]:
+        """Take an item in; yield what is complete by it."""
+        if item.body is None:
+            yield _response_alone(item, self.reading)
+            return
+        request = _Request.of(item)
+        growing = self._home(request) or self._start(request)
+        growing.add(request)
+        self._open[growing.number] = self._open.pop(growing.number)
+        if len(self._open) > OPEN_RUNS:
+            yield self._close(next(iter(self._open.values())))
+
+    def close(self) -> Iterator[Transcript]:
+        """Yield what is still open, in the order of the first requests."""
+        for number in sorted(self._open):
+            yield self._close(self._open[number])
+
+    def _home(self, request: _Request) -> _Growing | None:
+        item = request.item
+        same_session = self._by_session.get((item.dialect, item.session))
+        if request.first is None:
+            return same_session
+        near = [run for run in self._by_first.get((item.dialect, request.first), []) if run.may_hold(item)]
+        extended = [run for run in near if run.is_extended_by(request)]
+        if extended and same_session not in extended:
+            return extended[-1]
+        if same_session is not None:
+            return same_session
+        return next((run for run in reversed(near) if not (run.finished or request.finished or item.bare)), None)
+
+    def _start(self, request: _Request) -> _Growing:
+        item = request.item
+        growing = _Growing(self._started, request, self.reading)
+        self._started += 1
+        self._open[growing.number] = growing
+        if growing.first_key is not None:
+            self._by_first.setdefault(growing.first_key, []).append(growing)
+        if item.session:
+            self._by_session[item.dialect, item.session] = growing
+        return growing
+
+    def _close(self, growing: _Growing) -> Transcript:
+        del self._open[growing.number]
+        if growing.first_key is not None:
+            self._by_first[growing.first_key].remove(growing)
+        self._by_session.pop((growing.item.dialect, growing.item.session), None)
+        return growing.transcript()
+
+
+class _Growing:
+    """One transcript of the file, with what only a file knows: places, problems, and whether calls are inferred."""
+
+    def __init__(self, number: int, request: _Request, reading: Reading) -> None:
+        self.number = number
+        self.item = request.item
+        self.finished = request.finished
+        self.first_key = None if request.first is None else (request.item.dialect, request.first)
+        self._reading = reading
+        self._run = Run(request.item.dialect)
+        self._checks: dict[int, MessageChecks] = {}
+        self._only: tuple[_Request, Placed] | None = None
+        self._all_finished = True
+
+    def may_hold(self, item: Item) -> bool:
+        """Tell whether nothing says that an item is of another session."""
+        return not (item.session and self.item.session and item.session != self.item.session)
+
+    def is_extended_by(self, request: _Request) -> bool:
+        """Tell whether a request repeats one of these prompts and goes on. The same conversation again does not."""
+        shown = len(request.wires) - request.finished
+        return self._run.is_extended_by(request.wires[:shown], request.exact[:shown])
+
+    def add(self, request: _Request) -> None:
+        """Add a request as the next call."""
+        item, facts = request.item, request.item.facts
+        step = self._run.add(
+            request.head,
+            request.wires,
+            request.exact,
+            response=facts.message if facts else None,
+            usage=facts.usage if facts else None,
+            model=item.model,
+            at=item.at,
+            hints=item.hints,
+        )
+        self._only = None if step.call else (request, step.placed)
+        self.finished = request.finished
+        self._all_finished = self._all_finished and request.finished
+        self._check(request, step.placed)
+
+    def _check(self, request: _Request, placed: Placed) -> None:
+        """Look at the messages that are new; earlier ones were looked at in earlier requests."""
+        checks = next((self._checks.pop(node) for node in reversed(placed.nodes) if node in self._checks), None)
+        if checks is None:
+            checks = MessageChecks(self._run.builder.dialect)
+            for wire in request.wires[: placed.known]:
+                checks.seen(wire)
+        if placed.nodes:
+            self._checks[placed.last] = checks
+        assert request.item.body is not None
+        lead = len(request.item.body["messages"]) - len(request.wires)
+        for position in range(placed.known, len(request.wires)):
+            place = ", ".join(filter(None, (request.item.place, f"message {lead + position + 1}")))
+            for problem, expected in checks.problems(request.wires[position]):
+                self._reading.report.add(problem, expected, place=place, warning=True)
+
+    def transcript(self) -> Transcript:
+        """Return the transcript. One request that no log of calls holds stands for all calls that it shows."""
+        if self._only is not None and not self.item.logged:
+            self._infer(*self._only)
+        builder, item = self._run.builder, self.item
+        return builder.build(
+            title=title_of(builder.dialect, builder.messages, self._reading.stem or "transcript"),
+            format=self._reading.report.format or "",
+            source=self._reading.name,
+            session=item.session,
+            notes=self._notes(),
+            meta=item.meta,
+        )
+
+    def _infer(self, request: _Request, placed: Placed) -> None:
+        """Replace the one call by one per assistant message, and one more if the conversation goes on.
+
+        Their prompts are reconstructed. Only a whole body that ends before an answer is what was sent.
+        """
+        builder, item = self._run.builder, request.item
+        builder.calls.clear()
+        for position, wire in enumerate(request.wires):
+            if is_reply(wire):
+                last = placed.nodes[position - 1] if position else ROOT
+                variants = tuple(variant for variant in placed.variants if variant[0] < position)
+                prompt = Placed(placed.head, last, variants)
+                builder.call(prompt, response=wire, model=item.model, fidelity=Fidelity.RECONSTRUCTED)
+        if not request.finished:
+            fidelity = Fidelity.RECONSTRUCTED if item.bare else Fidelity.CAPTURED
+            builder.call(placed, model=item.model, at=item.at, hints=item.hints, fidelity=fidelity)
+
+    def _notes(self) -> list[str]:
+        builder = self._run.builder
+        notes = self._run.notes()
+        if self.item.bare and not any(builder.dialect.system_texts(head) for head in builder.heads):
+            notes.insert(0, "system prompt not recorded")
+        if self._all_finished and self._only is None:
+            notes.append("each recorded request ends with an assistant message")
+        return notes
+
+
+def _response_alone(item: Item, reading: Reading) -> Transcript:
+    assert item.facts is not None
+    builder = TranscriptBuilder(item.dialect)
+    model = {"model": item.facts.model} if item.facts.model else {}
+    builder.call(
+        Placed(builder.head({**model, "messages": []}), ROOT),
+        response=item.facts.message,
+        usage=item.facts.usage,
+        model=item.facts.model,
+        at=item.at,
+        fidelity=Fidelity.PARTIAL,
+    )
+    return builder.build(
+        title=reading.stem or "response",
+        format=reading.report.format or "",
+        source=reading.name,
+        session=item.session,
+        notes=["prompt not recorded"],
+    )
