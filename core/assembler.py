@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from .decisions import Fate, Run, Status
 from .dialects.base import Dialect
 from .log import Log
-from .plan import Fate, Plan, Run, Status
+from .plan import Plan
 from .spans import FixedPart
 from .tokens import Counter
 from .units import Unit

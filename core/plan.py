@@ -9,120 +9,26 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from .decisions import (
+    NO_REPLACEMENTS,
+    Action,
+    Decision,
+    Edit,
+    Fate,
+    HeadEdit,
+    Replacement,
+    Replacements,
+    Run,
+    Status,
+)
 from .dialects.base import Dialect
 from .log import Log
 from .spans import OVERHEAD_ID, FixedPart, Span, SpanKind
 from .units import Unit
 from .wire import Wire
-
-
-class Action(StrEnum):
-    """What is done with a span."""
-
-    KEEP = "keep"
-    TRIM = "trim"
-    SUMMARISE = "summarise"
-    PROJECT = "project"
-    STUB = "stub"
-    DEFER = "defer"
-    DROP = "drop"
-
-
-class Status(StrEnum):
-    """How a prompt came out. Over budget is a status with its excess, never a silence (rule X2)."""
-
-    FITS = "fits"
-    TRIMMED = "trimmed"
-    OVER_BUDGET = "over_budget"
-    SKIPPED_SHORT = "skipped_short"
-    SKIPPED_EXACT_RECALL = "skipped_exact_recall"
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What happened to one span, why, and which setting caused it (rule X5). Tokens are the span's own."""
-
-    span_id: str
-    action: Action
-    reason: str
-    setting: str
-    tokens_before: int
-    tokens_after: int
-    replacement: str | None = None
-
-
-class Fate(StrEnum):
-    """What happens to a run of units."""
-
-    KEEP = "keep"
-    DROP = "drop"
-    REPLACE = "replace"  # each by its own replacement, in place
-    FOLD = "fold"  # all by one text elsewhere
-
-
-class Run(NamedTuple):
-    """Units `start` to `stop` (exclusive) share a fate; units that must stay are kept all the same."""
-
-    start: int
-    stop: int
-    fate: Fate
-    reason: str = ""
-    setting: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """What stands in the place of a unit: plain messages as (role, text, tokens), and their frames' tokens."""
-
-    texts: tuple[tuple[str, str, int], ...]
-    overhead: int
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the texts with their frames."""
-        return sum(tokens for _, _, tokens in self.texts) + self.overhead
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """A kept unit with other texts in some of its spans, by span id; tokens of all its spans in order."""
-
-    texts: Mapping[str, str]
-    costs: tuple[int, ...]
-    overhead: int
-    reason: str
-    setting: str
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of the edited unit."""
-        return sum(self.costs) + self.overhead
-
-
-@dataclass(frozen=True, slots=True)
-class Injected:
-    """A text that a strategy puts at the end of the system part."""
-
-    span_id: str
-    kind: SpanKind
-    text: str
-    tokens: int
-    reason: str
-    setting: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeadEdit:
-    """What a strategy changes in the fixed part: tools put aside (by place), texts added, and what it then costs."""
-
-    deferred: Mapping[int, str] = field(default_factory=dict)
-    injected: tuple[Injected, ...] = ()
-    overhead: int = 0
-    """Tokens of all frames of the changed fixed part."""
 
 
 @dataclass(eq=False)
@@ -137,8 +43,8 @@ class Plan:
     tokens_before: int
     tokens_after: int
     excess: int = 0
-    replacements: Any = None
-    """Sequence of Replacement | None, one a unit, for runs with the fate REPLACE."""
+    replacements: Replacements = NO_REPLACEMENTS
+    """A `Replacements`, for runs with the fate REPLACE."""
     edits: Mapping[int, Edit] = field(default_factory=dict)
     head: HeadEdit | None = None
 
@@ -186,13 +92,19 @@ class Plan:
         sent: list[Wire] = []
         for index, fate, _ in self.fates():
             unit = self.log.units[index]
-            if fate is Fate.REPLACE:
-                sent += [dialect.text_message(role, text) for role, text, _ in self.replacements[index].texts]
-            elif fate is Fate.KEEP:
+            made = self._made(index, fate)
+            if isinstance(made, Replacement):
+                sent += [dialect.text_message(role, text) for role, text, _ in made.texts]
+            elif fate in (Fate.KEEP, Fate.REPLACE):
                 kept = messages[unit.first : unit.stop]
-                edit = self.edits.get(index)
-                sent += kept if edit is None else _edited(unit, kept, edit, dialect)
+                sent += kept if made is None else _edited(unit, kept, made, dialect)
         return head, sent
+
+    def _made(self, index: int, fate: Fate) -> Replacement | Edit | None:
+        """Return what is sent instead of a unit that is not sent as it is."""
+        if fate is Fate.REPLACE:
+            return self.replacements[index]
+        return self.edits.get(index) if fate is Fate.KEEP else None
 
     def _kind_tokens(self) -> Iterator[tuple[SpanKind, int]]:
         yield from self._head_kinds()
@@ -230,7 +142,7 @@ class Plan:
             gone = 0 if run.fate is Fate.KEEP else spans - stays
             if run.fate is Fate.REPLACE:
                 gone = self.replacements.span_counts[run.stop] - self.replacements.span_counts[run.start]
-            found[Action.DROP if run.fate is Fate.DROP else Action.SUMMARISE] += gone
+            found[self._action(run.fate)] += gone
             found[Action.KEEP] += spans - gone
         stubs = sum(len(edit.texts) for edit in self.edits.values())
         deferred, injected = (len(self.head.deferred), len(self.head.injected)) if self.head else (0, 0)
@@ -239,6 +151,11 @@ class Plan:
         found[Action.SUMMARISE] += injected
         found[Action.KEEP] += len(self.fixed.spans) + 1 - deferred - stubs
         return {action: count for action, count in found.items() if count}
+
+    def _action(self, fate: Fate) -> Action:
+        if fate is Fate.REPLACE:
+            return self.replacements.action
+        return Action.DROP if fate is Fate.DROP else Action.SUMMARISE
 
     def _decide(self) -> Iterator[Decision]:
         before = self.fixed.overhead
@@ -252,11 +169,10 @@ class Plan:
         yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
 
     def _overhead_after(self, index: int, fate: Fate) -> int:
-        if fate is Fate.REPLACE:
-            return int(self.replacements[index].overhead)
-        if fate is Fate.KEEP:
-            return (self.edits.get(index) or self.log.units[index]).overhead
-        return 0
+        made = self._made(index, fate)
+        if made is not None:
+            return made.overhead
+        return self.log.units[index].overhead if fate is Fate.KEEP else 0
 
     def _decide_head(self) -> Iterator[Decision]:
         head = self.head or HeadEdit()
@@ -271,20 +187,19 @@ class Plan:
             )
 
     def _decide_unit(self, unit: Unit, index: int, fate: Fate, run: Run) -> Iterator[Decision]:
-        if fate is Fate.KEEP:
-            yield from self._kept(unit, index, run)
-        elif fate is Fate.REPLACE:
-            yield from _replaced(unit, self.replacements[index], run)
+        made = self._made(index, fate)
+        if isinstance(made, Replacement):
+            yield from _replaced(unit, made, run)
+        elif fate in (Fate.KEEP, Fate.REPLACE):
+            yield from self._kept(unit, made, run)
         else:
-            action = Action.SUMMARISE if fate is Fate.FOLD else Action.DROP
             for span in unit.spans:
-                yield Decision(span.id, action, run.reason, run.setting, span.tokens, 0)
+                yield Decision(span.id, self._action(fate), run.reason, run.setting, span.tokens, 0)
 
-    def _kept(self, unit: Unit, index: int, run: Run) -> Iterator[Decision]:
+    def _kept(self, unit: Unit, edit: Edit | None, run: Run) -> Iterator[Decision]:
         reason, setting = run.reason, run.setting
         if run.fate is not Fate.KEEP:
             reason, setting = ("pinned, or a system message", "rules") if unit.stays else (NOT_SMALLER, run.setting)
-        edit = self.edits.get(index)
         if edit is None:
             for span in unit.spans:
                 yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, span.tokens)
@@ -294,9 +209,10 @@ class Plan:
                 text = edit.texts[span.id]
                 yield Decision(span.id, Action.STUB, edit.reason, edit.setting, span.tokens, cost, text)
             else:
-                yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, cost)
+                yield Decision(span.id, Action.KEEP, UNTOUCHED_PART, edit.setting, span.tokens, cost)
 
 
+UNTOUCHED_PART = "a part of the message that is not touched"
 NOT_SMALLER = "kept whole: a summary would not be smaller"
 
 

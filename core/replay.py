@@ -11,11 +11,12 @@ from functools import cached_property
 from typing import Any
 
 from .config import Configuration, load_config
+from .decisions import Action
 from .dialects import dialect
 from .engine import Engine, Planner, Step, UnitFeed, checked
 from .errors import ConfigError
 from .hints import Hints
-from .plan import Action, Plan, apply
+from .plan import Plan, apply
 from .spans import SpanKind
 from .transcript import ROOT, Call, Transcript
 from .wire import Wire

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from .config import Configuration, load_config
+from .decisions import Decision, Status
 from .dialects import Dialect, detect
 from .engine import Engine, Planner, UnitFeed, checked
 from .errors import RequestError
 from .hints import Hints
-from .plan import Decision, Plan, Status, apply
+from .plan import Plan, apply
 from .wire import Wire, dump
 
 __all__ = ["ContextRuntime", "Hints", "Result", "Session"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ..decisions import Action, Replacement
 from ..dialects.base import Dialect, Message, Part, PartKind
 from ..excerpt import excerpt, summary_text
 from ..log import KindSums, Log
-from ..plan import Replacement
 from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
@@ -15,12 +15,14 @@ from ..units import Unit
 FOLD = "fold"
 
 
-class Folds(Sequence[Replacement | None]):
+class Folds:
     """For each unit of a log its replacement, or None where that would not be smaller (rule X6).
 
     `totals` are running sums of the smaller of both, in tokens; `kinds` the same by span kind, without the units that
     always stay.
     """
+
+    action = Action.SUMMARISE
 
     def __init__(self, log: Log, dialect: Dialect, counter: Counter) -> None:
         self._log, self._dialect, self._counter = log, dialect, counter
@@ -30,11 +32,7 @@ class Folds(Sequence[Replacement | None]):
         self.span_counts: list[int] = [0]
         """Running count of the spans that have a replacement."""
 
-    def __len__(self) -> int:
-        """Return how many units have been looked at."""
-        return len(self._made)
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+    def __getitem__(self, index: int) -> Replacement | None:
         """Return the replacement of a unit."""
         return self._made[index]
 

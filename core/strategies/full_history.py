@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..assembler import Context, UnitAssembler
-from ..plan import Plan, Status
+from ..decisions import Status
+from ..plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

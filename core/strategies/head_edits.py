@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..assembler import Context
-from ..plan import HeadEdit, Injected
+from ..decisions import HeadEdit, Injected
 from ..spans import FixedPart, SpanKind
 from .activation import Activation
 from .rolling import RollingSummary

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ..assembler import Context, UnitAssembler
 from ..boundaries import Keep, first_true, keep_boundary, on_grid
-from ..plan import Fate, Plan, Run, Status
+from ..decisions import Fate, Run, Status
+from ..plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from ..assembler import Context, UnitAssembler
 from ..boundaries import first_true
+from ..decisions import Action, Decision, Status
 from ..dialects.base import Dialect, Message, Part, PartKind
 from ..excerpt import head as first_words
 from ..excerpt import summary_text
-from ..plan import Action, Decision, Plan, Status
+from ..plan import Plan
 from ..spans import OVERHEAD_ID, Span, SpanKind
 from ..units import Unit
 from ..wire import Wire

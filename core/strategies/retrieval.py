@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from .. import marks
 from ..assembler import Context
+from ..decisions import Edit
 from ..log import Log
-from ..plan import Edit
 from ..spans import Span, SpanKind
 from ..units import Unit
 from .tiers import select_within

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from ..assembler import Context, UnitAssembler
 from ..boundaries import Keep, keep_boundary, on_grid
-from ..plan import Edit, Fate, HeadEdit, Plan, Run, Status
+from ..decisions import Edit, Fate, HeadEdit, Run, Status
+from ..plan import Plan
 from ..spans import FixedPart
 from .activation import Activation
 from .head_edits import HeadEdits
