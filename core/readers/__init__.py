@@ -27,8 +27,8 @@ _FORMATS: dict[str, Format] = {
 SAMPLE = 20
 """Records looked at to recognise a format."""
 
-LEAST = 0.3
-"""The confidence below which a format is not taken."""
+LEAST = 0.1
+"""The confidence below which a format is not taken: low, as a file may hold much else beside what can be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,6 +50,11 @@ class Report:
     more: int = 0
     """Problems beyond MOST_PROBLEMS."""
 
+    @property
+    def told(self) -> int:
+        """How many problems were noted so far."""
+        return len(self.problems) + self.more
+
     def add(self, problem: str, expected: str = "", *, place: str = "", warning: bool = False) -> None:
         """Note a problem of this file."""
         if len(self.problems) >= MOST_PROBLEMS:
@@ -73,6 +78,6 @@ class Report:
     def close(self) -> None:
         """Say how many problems are not listed."""
         if self.more:
-            text = f"{self.more} more problems of this kind are not listed"
+            text = f"{self.more} more problems are not listed"
             self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))
             self.more = 0

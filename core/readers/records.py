@@ -33,11 +33,10 @@ class Record(NamedTuple):
 
 
 class Unreadable(ValueError):
-    """Text that is not JSON. `at` is the offset where it stops being so; `cut_off`: the text ended too early."""
+    """Text that is not JSON. `at` is the offset where it stops being so."""
 
-    def __init__(self, reason: str, at: int, cut_off: bool = False) -> None:
+    def __init__(self, reason: str, at: int) -> None:
         self.at = at
-        self.cut_off = cut_off
         super().__init__(reason)
 
 
@@ -89,9 +88,10 @@ class Records:
 
     def _broken_line(self, line: Line, error: Unreadable, last: bool) -> None:
         place = f"line {line.number}"
-        if last and (error.cut_off or not line.ended):
-            text = "The lines before it were read; a file that is still being written ends like this."
-            self.report.broken("the last line is cut off", text, place=place, warning=True)
+        text = line.text.strip()
+        if last and (not line.ended or (text[0] in _CLOSERS and text[-1] not in "}]")):
+            expected = "The lines before it were read; a file that is still being written ends like this."
+            self.report.broken("the last line is cut off", expected, place=place, warning=True)
         else:
             self.report.broken(f"this is not JSON ({error})", "The line was left out.", place=place)
 
@@ -153,8 +153,7 @@ def decode(text: str, start: int) -> tuple[Any, int]:
     except RecursionError:
         raise Unreadable(f"it is nested more than {DEEPEST} levels deep", start) from None
     except json.JSONDecodeError as error:
-        cut_off = error.msg.startswith("Unterminated") or error.pos >= len(text.rstrip())
-        raise Unreadable(f"{error.msg.lower()}, column {error.colno}", error.pos, cut_off) from None
+        raise Unreadable(f"{error.msg.lower()}, column {error.colno}", error.pos) from None
     except ValueError as error:  # a number of thousands of digits
         raise Unreadable(str(error).lower(), start) from None
     if too_deep(value):
