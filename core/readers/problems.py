@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 MOST_PROBLEMS = 200
 """Problems kept one by one; a file with more is described by the first ones and a count."""
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +80,8 @@ class Report:
         self.add(problem, expected, place=place, warning=warning)
 
     def close(self) -> None:
-        """Say how many problems are not listed."""
+        """Put the problems in the order of the file, and say how many are not listed."""
+        self.problems.sort(key=lambda problem: [int(number) for number in _NUMBER.findall(problem.place)])
         if self.more:
             text = f"{self.more} more problems are not listed"
             self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))

@@ -29,16 +29,16 @@ def read_requests(reading: Reading, dialect_name: str) -> Iterator[Transcript]:
     items = Items(dialect_name, reading.forced, reading.report)
     runs = _Runs(reading)
     for record in reading.records:
-        found = False
+        found, told = False, reading.report.told
         for item in items.of(record):
             found = True
             yield from runs.add(item)
         if found or items.taken(record):
             reading.report.used()
+        elif reading.report.told > told:
+            reading.report.counts.broken += 1
         else:
-            expected = (
-                "An object with a list `messages`, a list of messages or a response was expected; it was left out."
-            )
+            expected = "An object with `messages`, a list of messages or a response was expected; it was left out."
             reading.report.broken("this is no request and no response", expected, place=record.place)
     for item in items.rest():
         yield from runs.add(item)
