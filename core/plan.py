@@ -65,7 +65,9 @@ class Plan:
         """The ids of the spans that are sent and cannot go, when the result is over its budget."""
         if not self.excess:
             return ()
-        return tuple(made.span_id for made in self.decisions if made.tokens_after > 0 and made.span_id != OVERHEAD_ID)
+        sent = [made.span_id for made in self.decisions if made.tokens_after > 0]
+        # Frames block only where nothing else is left to name.
+        return tuple(sent[:-1] if len(sent) > 1 and sent[-1] == OVERHEAD_ID else sent)
 
     def fates(self) -> Iterator[tuple[int, Fate, Run]]:
         """Yield every unit's index with what really happens to it: units that must stay are kept."""
@@ -213,7 +215,7 @@ class Plan:
 
 
 UNTOUCHED_PART = "a part of the message that is not touched"
-NOT_SMALLER = "kept whole: a summary would not be smaller"
+NOT_SMALLER = "kept whole: nothing smaller could stand for it"
 
 
 def _replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:

@@ -5,12 +5,14 @@ They become form fields in the interface, so a description says what a person wa
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from dataclasses import fields
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .boundaries import Keep
-from .strategies import AsCaptured, FullHistory, KeepLast, SummarizeAndKeep, TieredInjection, ToolGroup
+from .strategies import AsCaptured, FullHistory, KeepLast, MaskToolResults, SummarizeAndKeep, TieredInjection, ToolGroup
+from .strategies.mask_tool_results import PLACEHOLDER
 
 Count = Annotated[int, Field(ge=0, strict=True)]
 KEEP_UNITS = ("turns", "steps", "messages", "tokens")
@@ -145,16 +147,41 @@ class TieredInjectionConfig(_Keeping):
         )
 
 
+class MaskToolResultsConfig(Settings):
+    """Old tool results become placeholders; calls and answers stay. The newest 5 results stay unless said otherwise."""
+
+    kind: Literal["mask_tool_results"]
+    keep: Annotated[Count, Field(description="newest tool results kept")] = 5
+    trigger: Annotated[float, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
+    min_cleared: Annotated[Count, Field(description="tokens that must be gained, else nothing is masked")] = 0
+    exclude: Annotated[tuple[str, ...], Field(description="globs of tools whose results are never masked")] = ()
+    placeholder: Annotated[str, Field(description="may name {id}, {lines}, {tokens} and {tool}")] = PLACEHOLDER
+    step: Annotated[Count, Field(description="tokens by which the cut moves; 0 cuts as near as possible")] = 0
+    min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
+    min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
+    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+
+    def strategy(self) -> MaskToolResults:
+        """Return the strategy."""
+        names = (field.name for field in fields(MaskToolResults))
+        return MaskToolResults(**{name: getattr(self, name) for name in names})
+
+
 StrategyConfig = Annotated[
-    FullHistoryConfig | AsCapturedConfig | KeepLastConfig | SummarizeAndKeepConfig | TieredInjectionConfig,
+    FullHistoryConfig
+    | AsCapturedConfig
+    | KeepLastConfig
+    | SummarizeAndKeepConfig
+    | TieredInjectionConfig
+    | MaskToolResultsConfig,
     Field(discriminator="kind"),
 ]
 
 
 def strategy_models() -> dict[str, type[Settings]]:
     """Return the configuration model of each strategy kind."""
-    models = (FullHistoryConfig, AsCapturedConfig, KeepLastConfig, SummarizeAndKeepConfig, TieredInjectionConfig)
-    return {model.model_fields["kind"].annotation.__args__[0]: model for model in models}  # type: ignore[union-attr]
+    models = get_args(get_args(StrategyConfig)[0])
+    return {get_args(model.model_fields["kind"].annotation)[0]: model for model in models}
 
 
 def strategy_kinds() -> tuple[str, ...]:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from .as_captured import AsCaptured
 from .full_history import FullHistory
 from .keep_last import KeepLast
+from .mask_tool_results import MaskToolResults
 from .summarize_and_keep import SummarizeAndKeep
 from .tiered_injection import TieredInjection
 from .tiers import ToolGroup
 
-__all__ = ["AsCaptured", "FullHistory", "KeepLast", "SummarizeAndKeep", "TieredInjection", "ToolGroup"]
+__all__ = [
+    "AsCaptured",
+    "FullHistory",
+    "KeepLast",
+    "MaskToolResults",
+    "SummarizeAndKeep",
+    "TieredInjection",
+    "ToolGroup",
+]

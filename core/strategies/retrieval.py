@@ -6,14 +6,13 @@ asked for. Results are weighed by what leaving them out saves.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from .. import marks
 from ..assembler import Context
 from ..decisions import Edit
 from ..log import Log
 from ..spans import Span, SpanKind
 from ..units import Unit
+from .masking import edited
 from .tiers import select_within
 
 
@@ -64,20 +63,8 @@ class Retrieval:
 
     def _edit(self, unit: Unit, spans: list[Span]) -> Edit:
         texts = {span.id: stub(span) for span in spans}
-        places = {(span.message, span.part): texts[span.id] for span in spans}
-        messages = [
-            replace(
-                message,
-                parts=tuple(
-                    replace(part, text=places.get((index, place), part.text))
-                    for place, part in enumerate(message.parts)
-                ),
-            )
-            for index, message in enumerate(unit.messages, start=unit.first)
-        ]
-        cost = self._context.dialect.cost_of_messages(messages, self._context.counter)
-        costs = tuple(tokens for row in cost.parts for tokens in row)
-        return Edit(texts, costs, cost.overhead, "over the share of retrieved results", "budget")
+        dialect, counter = self._context.dialect, self._context.counter
+        return edited(unit, texts, dialect, counter, "over the share of retrieved results", "budget")
 
 
 def stub(span: Span) -> str:

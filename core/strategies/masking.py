@@ -1,0 +1,129 @@
+"""The placeholders that `mask_tool_results` would put for each unit's results, made once and only where asked for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+
+from ..decisions import Action, Edit
+from ..dialects.base import Dialect
+from ..log import KindSums, Log
+from ..marks import is_injected
+from ..spans import Span, SpanKind
+from ..tokens import Counter
+from ..units import Unit
+
+FIELDS = ("id", "lines", "tokens", "tool")
+
+
+class Masks:
+    """For each unit of a log the edit that masks all its results, or None where nothing would be smaller (X6).
+
+    `totals` are running sums of the smaller of both, in tokens; `results` the running count of results that can be
+    masked, by which the newest are told from the older ones.
+    """
+
+    action = Action.STUB
+
+    def __init__(self, log: Log, dialect: Dialect, counter: Counter, placeholder: str, exclude: Sequence[str]) -> None:
+        self._log, self._dialect, self._counter = log, dialect, counter
+        self._placeholder, self._exclude = placeholder, tuple(exclude)
+        self._own = _pattern(placeholder)
+        self._key = f"mask {placeholder} {self._exclude}"
+        self._made: list[Edit | None] = []
+        self.totals: list[int] = [0]
+        self.kinds = KindSums()
+        self.span_counts: list[int] = [0]
+        self.results: list[int] = [0]
+
+    def __getitem__(self, index: int) -> Edit | None:
+        """Return the edit of a unit."""
+        return self._made[index]
+
+    def catch_up(self) -> None:
+        """Look at the units that were added to the log."""
+        for unit in self._log.units[len(self._made) :]:
+            if self._key not in unit.memo:
+                results = self.maskable(unit)
+                unit.memo[self._key] = (self.edit(unit, results), len(results))
+            self._append(unit, *unit.memo[self._key])
+
+    def _append(self, unit: Unit, made: Edit | None, results: int) -> None:
+        self._made.append(made)
+        self.totals.append(self.totals[-1] + (made or unit).tokens)
+        self.span_counts.append(self.span_counts[-1] + (len(made.texts) if made else 0))
+        self.results.append(self.results[-1] + results)
+        self.kinds.append({} if unit.stays else edited_kinds(unit, made) if made else unit.kinds())
+
+    def oldest(self, unit: Unit, number: int) -> Edit | None:
+        """Return the unit with only so many of its results masked, the first ones."""
+        key = f"{number} of {self._key}"
+        if key not in unit.memo:
+            unit.memo[key] = self.edit(unit, self.maskable(unit)[:number])
+        made: Edit | None = unit.memo[key]
+        return made
+
+    def maskable(self, unit: Unit) -> list[Span]:
+        """Return the results of a unit that a strategy may mask: not excluded, not pinned, not masked already."""
+        if unit.stays:
+            return []
+        return [
+            span
+            for span in unit.spans
+            if span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)
+            and span.role != "assistant"
+            and not any(fnmatchcase(span.tool, glob) for glob in self._exclude)
+            and not is_injected(span.text)
+            and not self._own.fullmatch(span.text)
+        ]
+
+    def edit(self, unit: Unit, spans: Sequence[Span]) -> Edit | None:
+        """Return the unit with placeholders for these results, each only where it is smaller; None if none is."""
+        texts = {span.id: self._text(span) for span in spans}
+        texts = {span.id: texts[span.id] for span in spans if self._counter.count(texts[span.id]) < span.tokens}
+        made = edited(unit, texts, self._dialect, self._counter, REASON, "strategy.keep") if texts else None
+        return made if made is not None and made.tokens < unit.tokens else None
+
+    def _text(self, span: Span) -> str:
+        values = {
+            "id": span.id,
+            "lines": str(len(span.text.splitlines())),
+            "tokens": str(span.tokens),
+            "tool": span.tool,
+        }
+        return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), self._placeholder)
+
+
+REASON = "an older tool result"
+
+
+def edited(unit: Unit, texts: dict[str, str], dialect: Dialect, counter: Counter, reason: str, setting: str) -> Edit:
+    """Return a unit with other texts in some spans, counted as it would be sent."""
+    places = {(span.message, span.part): texts[span.id] for span in unit.spans if span.id in texts}
+    messages = [
+        replace(
+            message,
+            parts=tuple(
+                replace(part, text=places.get((index, place), part.text)) for place, part in enumerate(message.parts)
+            ),
+        )
+        for index, message in enumerate(unit.messages, start=unit.first)
+    ]
+    cost = dialect.cost_of_messages(messages, counter)
+    return Edit(texts, tuple(tokens for row in cost.parts for tokens in row), cost.overhead, reason, setting)
+
+
+def edited_kinds(unit: Unit, edit: Edit) -> dict[SpanKind, int]:
+    """Return the tokens of an edited unit by span kind."""
+    found: dict[SpanKind, int] = {SpanKind.OVERHEAD: edit.overhead}
+    for span, tokens in zip(unit.spans, edit.costs, strict=True):
+        found[span.kind] = found.get(span.kind, 0) + tokens
+    return found
+
+
+def _pattern(placeholder: str) -> re.Pattern[str]:
+    """Return a pattern that recognises the texts made from a placeholder."""
+    parts = re.split(r"\{(?:id|lines|tokens|tool)\}", placeholder)
+    return re.compile(r"[^\n]{0,200}?".join(map(re.escape, parts)))
