@@ -40,7 +40,7 @@ class ModelConfig(Settings):
         None
     )
     max_output: Annotated[Count, Field(description="tokens set aside for the answer")] | None = None
-    dialect: Literal["openai_chat", "anthropic"] | None = None
+    dialect: Literal["openai_chat", "openai_responses", "anthropic", "gemini"] | None = None
 
 
 class CounterConfig(Settings):

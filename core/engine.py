@@ -90,7 +90,7 @@ class UnitFeed:
     """
 
     def __init__(self) -> None:
-        self._grouper = Grouper()
+        self._grouper: Grouper | None = None
         self._count = -1
         self._reader: tuple[object, Hints] | None = None
         self._head: object = None
@@ -111,10 +111,12 @@ class UnitFeed:
         """
         reader = (engine.reader, hints)
         fresh = shared < self._count or reader != self._reader
-        groups = None if fresh else self._grouper.push(_messages(engine, messages_from(shared)))
-        if groups is None:
-            fresh, self._grouper = True, Grouper()
-            groups = self._grouper.push(_messages(engine, messages_from(0))) or []
+        grouper, groups = self._grouper, None
+        if grouper is not None and not fresh:
+            groups = grouper.push(_messages(engine, messages_from(shared)))
+        if grouper is None or groups is None:
+            fresh, grouper = True, Grouper(engine.dialect)
+            groups = grouper.push(_messages(engine, messages_from(0))) or []
         if reader != self._reader:
             self._fixed, self._reader = {}, reader
         rules = engine.rules_with(hints)
@@ -124,7 +126,7 @@ class UnitFeed:
         if head_key != self._head:
             entered += fixed.tokens
         self._head = head_key
-        self._count = self._grouper.count
+        self._grouper, self._count = grouper, grouper.count
         return Step(fresh, fixed, units, entered, hints, engine.body_model)
 
     def _fixed_part(self, engine: Engine, head: Wire, key: object, rules: Sequence[Rule]) -> FixedPart:

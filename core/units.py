@@ -55,7 +55,8 @@ class _Group:
 class Grouper:
     """Groups a growing list of messages into units. A group that was taken is final."""
 
-    def __init__(self) -> None:
+    def __init__(self, dialect: Dialect) -> None:
+        self._continues = dialect.continues
         self._groups: list[_Group] = []
         self._open_calls: dict[str, int] = {}
         self._taken = 0
@@ -79,7 +80,10 @@ class Grouper:
         return new
 
     def _home(self, message: Message) -> int | None:
-        """Return the group that a message of results belongs to: the one before it, or that of its call."""
+        """Return the group that a message belongs to: its reply's, or for results the one of their calls."""
+        last = self._groups[-1] if self._groups else None
+        if last is not None and last.is_step and self._continues(last.messages[-1], message):
+            return len(self._groups) - 1
         results = message.results
         if not results or message.role == "assistant" or not self._groups:
             return None
@@ -128,6 +132,6 @@ def make_unit(group: Any, dialect: Dialect, counter: Counter, rules: Sequence[Ru
 
 def units(messages: Sequence[Wire], dialect: Dialect, counter: Counter, rules: Sequence[Rule] = ()) -> list[Unit]:
     """Return the units of a whole conversation."""
-    groups = Grouper().push([dialect.message(wire) for wire in messages])
+    groups = Grouper(dialect).push([dialect.message(wire) for wire in messages])
     assert groups is not None
     return [make_unit(group, dialect, counter, rules) for group in groups]

@@ -24,15 +24,15 @@ class Violation(NamedTuple):
 def validate(body: Mapping[str, Any], dialect_name: str) -> list[Violation]:
     """Return every rule of the dialect that a request body violates. RequestError if it is no body."""
     spoken = dialect(dialect_name)
-    spoken.split(body)
-    messages = [spoken.message(wire) for wire in body["messages"]]
-    found = [
-        *_first(messages),
-        *_empty(messages, dialect_name),
-        *_roles(messages, dialect_name),
-        *_pairs(messages, dialect_name),
-    ]
+    head, conversation = spoken.split(body)
+    lead = head.get(_LISTS[dialect_name])
+    messages = [spoken.message(wire) for wire in [*(lead or ()), *conversation]]
+    pairs = _loose_pairs(messages) if dialect_name == "openai_responses" else _pairs(messages, dialect_name)
+    found = [*_first(messages), *_empty(messages, dialect_name), *_roles(messages, dialect_name), *pairs]
     return sorted(found, key=lambda violation: violation.message)
+
+
+_LISTS = {"openai_chat": "messages", "anthropic": "messages", "openai_responses": "input", "gemini": "contents"}
 
 
 def new_violations(before: Sequence[Violation], after: Sequence[Violation]) -> list[Violation]:
@@ -60,7 +60,9 @@ def _empty(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation
 
 
 def _roles(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
-    allowed = ("user", "assistant") if dialect_name == "anthropic" else ("system", "user", "assistant", "tool")
+    allowed = (
+        ("user", "assistant") if dialect_name in ("anthropic", "gemini") else ("system", "user", "assistant", "tool")
+    )
     for at, message in enumerate(messages):
         if message.role not in allowed:
             yield Violation("unknown_role", at, message.role, f"message {at} has a role that {dialect_name} lacks")
@@ -87,7 +89,7 @@ def _answering(messages: Sequence[Message], at: int, dialect_name: str) -> Itera
     following = at + 1
     while following < len(messages) and messages[following].results and messages[following].role != "assistant":
         yield following
-        if dialect_name == "anthropic":
+        if dialect_name != "openai_chat":
             return
         following += 1
 
@@ -104,3 +106,24 @@ def _orphans(messages: Sequence[Message], dialect_name: str) -> Iterator[Violati
         for part in message.results:
             if part.call_id not in calls:
                 yield Violation("result_without_call", at, part.call_id, f"result {part.call_id!r} answers no call")
+
+
+def _loose_pairs(messages: Sequence[Message]) -> Iterator[Violation]:
+    """Items are paired by their ids wherever they stand; reasoning is followed by what it led to."""
+    calls: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        for call in message.calls:
+            if call.call_id in calls:
+                yield Violation("duplicate_call", at, call.call_id, f"call id {call.call_id!r} stands twice")
+            calls[call.call_id] = at
+        for result in message.results:
+            if result.call_id not in calls:
+                yield Violation("result_without_call", at, result.call_id, f"result {result.call_id!r} answers no call")
+        thought = all(part.kind is PartKind.THINKING for part in message.parts) and bool(message.parts)
+        following = messages[at + 1].role if at + 1 < len(messages) else ""
+        if thought and following != "assistant":
+            yield Violation("reasoning_alone", at, "", f"reasoning {at} is not followed by what it led to")
+    answered = {part.call_id for message in messages for part in message.results}
+    for call_id, at in calls.items():
+        if call_id not in answered:
+            yield Violation("call_without_result", at, call_id, f"call {call_id!r} is not answered")

@@ -9,11 +9,15 @@ from ..errors import ConfigError, RequestError
 from .anthropic import Anthropic
 from .base import Cost, Dialect, Message, Part, PartKind, ToolDefinition
 from .content import type_of
+from .gemini import Gemini
 from .openai_chat import OpenAIChat
+from .openai_responses import OpenAIResponses
 
 __all__ = ["Cost", "Dialect", "Message", "Part", "PartKind", "ToolDefinition", "detect", "dialect", "dialect_names"]
 
-_DIALECTS: dict[str, Dialect] = {known.name: known for known in (OpenAIChat(), Anthropic())}
+_DIALECTS: dict[str, Dialect] = {
+    known.name: known for known in (OpenAIChat(), OpenAIResponses(), Anthropic(), Gemini())
+}
 
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
 
@@ -35,11 +39,17 @@ def dialect(name: str) -> Dialect:
 
 def detect(body: Any) -> str:
     """Return the name of the dialect that a request body is written in. RequestError if none is known."""
-    if not isinstance(body, Mapping) or not isinstance(body.get("messages"), list):
-        raise RequestError(
-            "This is not a request body: an object with a list `messages` is expected (OpenAI chat or Anthropic)."
-        )
-    return "anthropic" if _looks_anthropic(body) else "openai_chat"
+    if isinstance(body, Mapping):
+        if isinstance(body.get("messages"), list):
+            return "anthropic" if _looks_anthropic(body) else "openai_chat"
+        if isinstance(body.get("contents"), list | str):
+            return "gemini"
+        if isinstance(body.get("input"), list | str):
+            return "openai_responses"
+    raise RequestError(
+        "This is not a request body: an object with `messages` (OpenAI chat, Anthropic), `input` (OpenAI Responses)"
+        " or `contents` (Gemini) is expected."
+    )
 
 
 def _looks_anthropic(body: Mapping[str, Any]) -> bool:

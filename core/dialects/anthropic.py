@@ -59,6 +59,10 @@ class Anthropic:
         role = wire.get("role")
         return Message(role if isinstance(role, str) and role in ROLES else "other", tuple(parts))
 
+    def continues(self, before: Message, message: Message) -> bool:
+        """Return that a message never belongs to the reply of the one before it."""
+        return False
+
     def content_key(self, wire: Wire) -> str:
         """Return the message's content as a comparable text."""
         return content_key(wire)
@@ -115,7 +119,7 @@ class Anthropic:
 
     def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
         """Return the cost of the system texts, section by section; a block has no frame of its own."""
-        frame = 0 if counter.frames else counter.message_overhead * bool(texts)
+        frame = 0 if counter.frames else counter.message_overhead * len(texts)
         return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), frame)
 
     def request_overhead(self, model: str | None, counter: Counter) -> int:

@@ -94,6 +94,9 @@ class Dialect(Protocol):
     def message(self, wire: Wire) -> Message:
         """Read one wire message. Never raises: what is not understood is an opaque part."""
 
+    def continues(self, before: Message, message: Message) -> bool:
+        """Return whether a message belongs to the reply of the message before it, as where a reply is several items."""
+
     def content_key(self, wire: Wire) -> str:
         """Return what makes two wire messages the same: content, without cache marks or spelling differences."""
 

@@ -51,6 +51,10 @@ class OpenAIChat:
         parts = [*_thinking(wire), *plain_parts(wire.get("content")), *_calls(wire)]
         return Message(role if role in KNOWN_ROLES else "other", tuple(parts), str(name))
 
+    def continues(self, before: Message, message: Message) -> bool:
+        """Return that a message never belongs to the reply of the one before it."""
+        return False
+
     def content_key(self, wire: Wire) -> str:
         """Return the message's content as a comparable text."""
         return content_key(wire)
@@ -100,8 +104,7 @@ class OpenAIChat:
 
     def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
         """Return the cost of the leading system messages, section by section."""
-        frame = openai_tokens.MESSAGE_FRAME if counter.frames else counter.message_overhead
-        return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), frame * len(texts))
+        return openai_tokens.cost_of_system(texts, counter)
 
     def request_overhead(self, model: str | None, counter: Counter) -> int:
         """Return the reply priming."""

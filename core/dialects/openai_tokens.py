@@ -22,6 +22,8 @@ RESULT_FRAME = 5
 PARALLEL_FRAME = 20
 TOOLS_FRAME = 8
 IMAGE_TOKENS = 765  # 85 + 4 tiles of 170: a picture of up to 1024 x 1024 at high detail
+UNFRAMED = frozenset({PartKind.THINKING, PartKind.OPAQUE})
+"""What stands beside a reply and is no message of its own."""
 TWO_TOKEN_PRIMING = ("gpt-5", "o3-pro")
 
 
@@ -30,29 +32,59 @@ def priming(model: str | None) -> int:
     return 2 if model and model.startswith(TWO_TOKEN_PRIMING) else 3
 
 
+def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter) -> Cost:
+    """Return the cost of leading system messages, each given as its sections at exact cut points."""
+    frame = MESSAGE_FRAME if counter.frames else counter.message_overhead
+    return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), frame * len(texts))
+
+
 def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     """Return the cost in tokens of a plain message, or of a reply with its results."""
     if not counter.frames:
         return _without_frames(messages, counter)
-    calls = [call for message in messages for call in message.calls]
-    if len(calls) > 1:
-        return _parallel(messages, calls, counter)
-    name = calls[0].name if calls else ""
-    costs = [_message(message, name, counter) for message in messages]
-    return Cost(tuple(parts for parts, _ in costs), sum(frame for _, frame in costs))
+    answers = _answers(messages)
+    rows, overhead = [], 0
+    for at, message in enumerate(messages):
+        home, called = answers.get(at, (at, ""))
+        grouped = len(messages[home].calls) > 1
+        parts, frame = _grouped(message, counter) if grouped else _message(message, called, counter)
+        rows.append(parts)
+        overhead += frame
+        if len(message.calls) > 1:
+            results = [messages[i] for i, (caller, _) in answers.items() if caller == at]
+            overhead += _joints(message, results, counter)
+    return _balanced(rows, overhead)
 
 
-def _message(message: Message, name: str, counter: Counter) -> tuple[tuple[int, ...], int]:
+def _answers(messages: Sequence[Message]) -> dict[int, tuple[int, str]]:
+    """Return the messages that answer a call, with the place of the call and its name.
+
+    The first result with a call's id answers it, or the next one without any. Further results are counted by
+    themselves, so that they cost the same wherever they stand.
+    """
+    waiting: list[tuple[int, Part]] = []
+    found: dict[int, tuple[int, str]] = {}
+    for at, message in enumerate(messages):
+        waiting += [(at, call) for call in message.calls]
+        for result in message.results if message.role == "tool" else ():
+            match = next((made for made in waiting if result.call_id in ("", made[1].call_id)), None)
+            if match is not None:
+                waiting.remove(match)
+                found[at] = (match[0], match[1].name)
+    return found
+
+
+def _message(message: Message, called: str, counter: Counter) -> tuple[list[int], int]:
     if message.role == "tool":
-        called = next((part.name for part in message.results if part.name), name)
-        frame = RESULT_FRAME + counter.count(f"functions.{called}")
-        return tuple(_part(part, counter) for part in message.parts), frame
+        name = next((part.name for part in message.results if part.name), called)
+        return [_part(part, counter) for part in message.parts], RESULT_FRAME + counter.count(f"functions.{name}")
     texts = text_costs(message, counter)
-    parts = tuple(texts.get(i, 0) or _part(part, counter) for i, part in enumerate(message.parts))
-    return parts, _frame(message, counter)
+    return [texts.get(i, 0) or _part(part, counter) for i, part in enumerate(message.parts)], _frame(message, counter)
 
 
 def _frame(message: Message, counter: Counter) -> int:
+    if message.parts and all(part.kind in UNFRAMED for part in message.parts):
+        return 0
     frame = CALL_FRAME * len(message.calls)
     if not message.calls or any(part.kind is PartKind.TEXT for part in message.parts):
         frame += MESSAGE_FRAME
@@ -88,27 +120,30 @@ def _parsed(text: str) -> Any:
         return text
 
 
-def _parallel(messages: Sequence[Message], calls: Sequence[Part], counter: Counter) -> Cost:
-    """Count a group of calls and their results as one; the texts beside them count as usual."""
-    uses = [f'{{"recipient_name":"functions.{call.name}","parameters":{compact(call.text)}}}' for call in calls]
-    answers = [
-        json.dumps(_parsed(part.text)) for message in messages if message.role == "tool" for part in message.results
-    ]
-    total = PARALLEL_FRAME + counter.count('{"tool_uses":[' + ",".join(uses) + "]}")
-    total += counter.count("[" + ", ".join(answers) + "]") if answers else 0
-    shares = iter([counter.count(text) for text in uses + answers])
-    group = (PartKind.TOOL_CALL, PartKind.TOOL_RESULT)
-    parts, frames, grouped = [], 0, 0
-    for message in messages:
-        texts = {} if message.role == "tool" else text_costs(message, counter)
-        row = []
-        for i, part in enumerate(message.parts):
-            tokens = next(shares) if part.kind in group else texts.get(i, 0) or _part(part, counter)
-            grouped += tokens if part.kind in group else 0
-            row.append(tokens)
-        parts.append(row)
-        frames += MESSAGE_FRAME if texts else 0
-    return _balanced(parts, frames + total - grouped)
+def _grouped(message: Message, counter: Counter) -> tuple[list[int], int]:
+    """Count a reply with parallel calls, or one of their results; its other texts cost what they always cost."""
+    texts = {} if message.role == "tool" else text_costs(message, counter)
+    row = []
+    for i, part in enumerate(message.parts):
+        rendered = _rendered(part)
+        row.append(texts.get(i, 0) or _part(part, counter) if rendered is None else counter.count(rendered))
+    return row, MESSAGE_FRAME if texts else 0
+
+
+def _rendered(part: Part) -> str | None:
+    """Return how a call or a result stands in the list of its group; None for any other part."""
+    if part.kind is PartKind.TOOL_CALL:
+        return f'{{"recipient_name":"functions.{part.name}","parameters":{compact(part.text)}}}'
+    return json.dumps(_parsed(part.text)) if part.kind is PartKind.TOOL_RESULT else None
+
+
+def _joints(message: Message, results: Sequence[Message], counter: Counter) -> int:
+    """Return what a group of parallel calls costs beside its calls and results, which make two lists."""
+    uses = [text for call in message.calls if (text := _rendered(call))]
+    answers = [text for result in results for part in result.results if (text := _rendered(part))]
+    tokens = PARALLEL_FRAME + counter.count('{"tool_uses":[' + ",".join(uses) + "]}")
+    tokens += counter.count("[" + ", ".join(answers) + "]") if answers else 0
+    return tokens - sum(map(counter.count, uses + answers))
 
 
 def _balanced(parts: list[list[int]], overhead: int) -> Cost:

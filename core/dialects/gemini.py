@@ -1,0 +1,202 @@
+"""Gemini generateContent: `{"systemInstruction", "contents", "tools", "generationConfig"}`.
+
+Roles are user and model; calls and results mostly carry no ids, so results belong to the calls right before them. The
+tokenizer is not public: counts are an estimate, and no frame was measured.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..errors import RequestError
+from ..tokens import Counter
+from ..wire import Wire, text_of
+from .base import Cost, Message, Part, PartKind, ToolDefinition
+from .content import content_key
+from .openai_tokens import raw_part, text_costs
+
+ROLES = {"model": "assistant", "user": "user", "function": "user", "system": "system"}
+SYSTEM_KEYS = ("systemInstruction", "system_instruction")
+RESULT_KEYS = ("output", "result", "content")
+IMAGE_TOKENS = 258  # a picture of up to 384 x 384 pixels, or one tile of a larger one
+
+
+class Gemini:
+    """The dialect `gemini`."""
+
+    name = "gemini"
+
+    def split(self, body: Wire) -> tuple[Wire, list[Wire]]:
+        """Return the head, whose `contents` is empty, and the contents. A text alone leaves `contents` null."""
+        contents = body.get("contents") if isinstance(body, Mapping) else None
+        if isinstance(contents, str):
+            return {**body, "contents": None}, [{"role": "user", "parts": [{"text": contents}]}]
+        if not isinstance(contents, list):
+            raise RequestError("A Gemini request needs `contents`, a text or a list; this body has none.")
+        return {**body, "contents": []}, list(contents)
+
+    def join(self, head: Wire, messages: Sequence[Wire]) -> dict[str, Any]:
+        """Return the body with the contents in their place."""
+        if head.get("contents") is None and len(messages) == 1:
+            texts = [part.get("text") for part in messages[0].get("parts", ())]
+            if len(texts) == 1 and isinstance(texts[0], str):
+                return {**head, "contents": texts[0]}
+        return {**head, "contents": list(messages)}
+
+    def message(self, wire: Wire) -> Message:
+        """Read one content. Never raises: what is not understood is an opaque part."""
+        if not isinstance(wire, Mapping):
+            return Message("other", (Part(PartKind.OPAQUE, text_of(wire)),))
+        parts = wire.get("parts")
+        found = [_part(part, place) for place, part in enumerate(parts if isinstance(parts, list) else [])]
+        role = wire.get("role") or "user"
+        return Message(ROLES.get(role, "other") if isinstance(role, str) else "other", tuple(filter(None, found)))
+
+    def continues(self, before: Message, message: Message) -> bool:
+        """Return whether a content belongs to the reply of the one before it: consecutive model contents do."""
+        return before.role == message.role == "assistant"
+
+    def content_key(self, wire: Wire) -> str:
+        """Return the content as a comparable text."""
+        return content_key(wire)
+
+    def system_texts(self, head: Wire) -> list[str]:
+        """Return the texts of the system instruction."""
+        _, system = _system(head)
+        if isinstance(system, str):
+            return [system] if system else []
+        parts = system.get("parts") if isinstance(system, Mapping) else None
+        parts = [parts] if isinstance(parts, Mapping) else parts or []
+        return [text_of(part.get("text")) for part in parts if isinstance(part, Mapping)]
+
+    def with_system_text(self, head: Wire, text: str) -> Wire:
+        """Return the head with one more part at the end of the system instruction."""
+        key, system = _system(head)
+        parts = [{"text": known} for known in self.system_texts(head)]
+        kept = dict(system) if isinstance(system, Mapping) else {}
+        return {**head, key: {**kept, "parts": [*parts, {"text": text}]}}
+
+    def tools(self, head: Wire) -> list[ToolDefinition]:
+        """Return the function declarations of all tools, and the other tools by their key."""
+        return [
+            ToolDefinition(name, text_of(definition), place)
+            for place, (_, name, definition) in enumerate(_declarations(head))
+        ]
+
+    def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
+        """Return the head with only these declarations; `tools` and `toolConfig` go when none is left."""
+        kept = set(places)
+        tools: list[Any] = []
+        for place, (tool, name, definition) in enumerate(_declarations(head)):
+            if place not in kept:
+                continue
+            key = _functions_key(head["tools"][tool])
+            if key is None:
+                tools.append({name: definition})
+            elif tools and tools[-1].get("_from") == tool:
+                tools[-1][key].append(definition)
+            else:
+                tools.append({key: [definition], "_from": tool})
+        if not tools:
+            return {name: value for name, value in head.items() if name not in ("tools", "toolConfig", "tool_config")}
+        return {**head, "tools": [{k: v for k, v in tool.items() if k != "_from"} for tool in tools]}
+
+    def text_message(self, role: str, text: str) -> dict[str, Any]:
+        """Return a content of role and text."""
+        return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
+
+    def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
+        """Return the content with another text in one part; name and id stay."""
+        old = wire["parts"][part.place]
+        if part.kind is PartKind.TOOL_RESULT:
+            new = {**old, "functionResponse": {**old["functionResponse"], "response": {RESULT_KEYS[0]: text}}}
+        else:
+            new = {**old, "text": text}
+        return {**wire, "parts": [*wire["parts"][: part.place], new, *wire["parts"][part.place + 1 :]]}
+
+    def cost_of_messages(self, messages: Sequence[Message], counter: Counter) -> Cost:
+        """Return the cost of a unit; an estimate without frames."""
+        rows = []
+        for message in messages:
+            texts = text_costs(message, counter)
+            rows.append(tuple(texts.get(i, 0) or _tokens(part, counter) for i, part in enumerate(message.parts)))
+        return Cost(tuple(rows), 0 if counter.frames else counter.message_overhead * len(messages))
+
+    def cost_of_tools(self, tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
+        """Return the cost of tool definitions as compact JSON; an estimate."""
+        return Cost((tuple(counter.count(tool.text) for tool in tools),), 0)
+
+    def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
+        """Return the cost of the system texts, section by section."""
+        frame = 0 if counter.frames else counter.message_overhead * len(texts)
+        return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), frame)
+
+    def request_overhead(self, model: str | None, counter: Counter) -> int:
+        """Return nothing: no frame was measured."""
+        return 0
+
+
+def _tokens(part: Part, counter: Counter) -> int:
+    return IMAGE_TOKENS if part.kind is PartKind.IMAGE and counter.frames else raw_part(part, counter)
+
+
+def _system(head: Wire) -> tuple[str, Any]:
+    for key in SYSTEM_KEYS:
+        if head.get(key) is not None:
+            return key, head[key]
+    return SYSTEM_KEYS[0], None
+
+
+def _functions_key(tool: Any) -> str | None:
+    keys = ("functionDeclarations", "function_declarations")
+    return next((key for key in keys if isinstance(tool, Mapping) and isinstance(tool.get(key), list)), None)
+
+
+def _declarations(head: Wire) -> list[tuple[int, str, Any]]:
+    """Return (index of the tool, name, definition) for every declared function and every other tool."""
+    found: list[tuple[int, str, Any]] = []
+    tools = head.get("tools")
+    for index, tool in enumerate(tools if isinstance(tools, list) else []):
+        key = _functions_key(tool)
+        if key is not None:
+            found += [(index, str(f.get("name") if isinstance(f, Mapping) else ""), f) for f in tool[key]]
+        elif isinstance(tool, Mapping):
+            found += [(index, name, definition) for name, definition in tool.items()]
+    return found
+
+
+def _part(part: Any, place: int) -> Part | None:
+    if not isinstance(part, Mapping):
+        return Part(PartKind.OPAQUE, text_of(part), place=place)
+    if isinstance(part.get("functionCall"), Mapping):
+        call = part["functionCall"]
+        name, call_id = str(call.get("name") or ""), str(call.get("id") or "")
+        return Part(PartKind.TOOL_CALL, text_of(call.get("args") or {}), name, call_id, place)
+    if isinstance(part.get("functionResponse"), Mapping):
+        answer = part["functionResponse"]
+        name, call_id = str(answer.get("name") or ""), str(answer.get("id") or "")
+        return Part(PartKind.TOOL_RESULT, _result_text(answer.get("response")), name, call_id, place)
+    if isinstance(part.get("text"), str):
+        kind = PartKind.THINKING if part.get("thought") is True else PartKind.TEXT
+        return Part(kind, part["text"], place=place) if part["text"] else None
+    return _media(part, place)
+
+
+def _media(part: Wire, place: int) -> Part:
+    for key in ("inlineData", "inline_data", "fileData", "file_data"):
+        data = part.get(key)
+        if isinstance(data, Mapping):
+            mime = str(data.get("mimeType") or data.get("mime_type") or "")
+            return Part(PartKind.IMAGE if mime.startswith("image/") else PartKind.FILE, name=mime or key, place=place)
+    return Part(PartKind.OPAQUE, json.dumps(part, ensure_ascii=False), place=place)
+
+
+def _result_text(response: Any) -> str:
+    """Return the text of a response that holds one text, else the whole response as JSON."""
+    if isinstance(response, Mapping) and len(response) == 1:
+        for key in RESULT_KEYS:
+            if isinstance(response.get(key), str):
+                return str(response[key])
+    return text_of(response)
