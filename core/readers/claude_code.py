@@ -99,7 +99,7 @@ class _Session:
         if not line.is_side:
             self.session = line.text("sessionId") or self.session
         for block in line.blocks:
-            if block.get("type") == "tool_use" and block.get("name") in TASK_TOOLS:
+            if block.get("type") == "tool_use" and str(block.get("name")) in TASK_TOOLS:
                 given = block.get("input")
                 if isinstance(given, Mapping) and isinstance(given.get("prompt"), str):
                     self.tasks[given["prompt"]] = (str(block.get("id") or ""), given)
