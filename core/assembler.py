@@ -107,7 +107,10 @@ class UnitAssembler:
         return Plan(self.log, self.count, self.fixed, runs, made, self.size, tokens, excess, **changes)  # type: ignore[arg-type]
 
     def extras(self, cut: int) -> tuple[int, ...]:
-        """Return the units before a cut that stay without a rule: the cut turn's opener, the newest user message."""
+        """Return the units before a cut that stay without a rule: the cut turn's opener, the newest user message.
+
+        So does the opener of the first pinned turn, because a prompt begins with a user message.
+        """
         log = self.log
         if cut == 0:
             return ()
@@ -118,6 +121,10 @@ class UnitAssembler:
         found = (opener,) if opener >= 0 and not log.units[opener].stays else ()
         if 0 <= newest < cut and newest != opener and not log.units[newest].stays:
             found = (*found, newest)
+        if 0 <= log.first_pinned < cut:
+            first = openers[log.first_pinned]
+            if first >= 0 and first not in (opener, newest) and not log.units[first].stays:
+                found = (first, *found)
         return found
 
     def kept_tokens(self, cut: int) -> int:

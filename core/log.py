@@ -46,7 +46,9 @@ class Log:
         self.openers: list[int] = []
         """For each unit the opener of its turn; -1 before the first user message."""
         self.last_user = -1
-        """The unit that holds the newest user text; -1 if there is none."""
+        """The unit that holds the newest user message; -1 if there is none."""
+        self.first_pinned = -1
+        """The first unit that must stay and is no system message; -1 if there is none."""
         self.kinds = KindSums()
         self.span_counts: list[int] = [0]
         self.staying_spans: list[int] = [0]
@@ -65,6 +67,8 @@ class Log:
         self.staying.append(self.staying[-1] + (unit.tokens if unit.stays else 0))
         if unit.stays:
             self.stays.append(index)
+            if self.first_pinned < 0 and unit.messages[0].role != "system":
+                self.first_pinned = index
         if unit.opens_turn:
             self.turns.append(index)
         if unit.is_step:
@@ -84,9 +88,10 @@ class Log:
 
     @property
     def deepest(self) -> int:
-        """The last cut that leaves the open unit whole: the start of the last step if nothing follows it."""
-        count = len(self.units)
-        return count - 1 if count and self.units[-1].is_step else count
+        """The last cut that leaves the open unit whole: the start of the last step if no user message follows it."""
+        if self.steps and (not self.turns or self.turns[-1] < self.steps[-1]):
+            return self.steps[-1]
+        return len(self.units)
 
     def unit_of_message(self, message: int) -> int:
         """Return the index of the unit that holds a message."""

@@ -104,7 +104,7 @@ class OpenAIChat:
 
     def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
         """Return the cost of the leading system messages, section by section."""
-        return openai_tokens.cost_of_system(texts, counter)
+        return openai_tokens.cost_of_system(texts, counter, [self.message(wire) for wire in head["messages"]])
 
     def request_overhead(self, model: str | None, counter: Counter) -> int:
         """Return the reply priming."""

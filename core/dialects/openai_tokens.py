@@ -32,28 +32,31 @@ def priming(model: str | None) -> int:
     return 2 if model and model.startswith(TWO_TOKEN_PRIMING) else 3
 
 
-def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter) -> Cost:
-    """Return the cost of leading system messages, each given as its sections at exact cut points."""
-    frame = MESSAGE_FRAME if counter.frames else counter.message_overhead
-    return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), frame * len(texts))
-
-
 def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     """Return the cost in tokens of a plain message, or of a reply with its results."""
     if not counter.frames:
         return _without_frames(messages, counter)
-    answers = _answers(messages)
+    answers, replies = _answers(messages), _replies(messages)
     rows, overhead = [], 0
     for at, message in enumerate(messages):
         home, called = answers.get(at, (at, ""))
-        grouped = len(messages[home].calls) > 1
+        reply = replies.get(home, at)
+        grouped = sum(len(messages[i].calls) for i, start in replies.items() if start == reply) > 1
         parts, frame = _grouped(message, counter) if grouped else _message(message, called, counter)
         rows.append(parts)
         overhead += frame
-        if len(message.calls) > 1:
-            results = [messages[i] for i, (caller, _) in answers.items() if caller == at]
-            overhead += _joints(message, results, counter)
+        if grouped and at == reply:
+            overhead += _joints(messages, reply, replies, answers, counter)
     return _balanced(rows, overhead)
+
+
+def _replies(messages: Sequence[Message]) -> dict[int, int]:
+    """Return the messages of the assistant with the place where their reply begins: neighbours are one reply."""
+    found: dict[int, int] = {}
+    for at, message in enumerate(messages):
+        if message.role == "assistant" or message.calls:
+            found[at] = found.get(at - 1, at)
+    return found
 
 
 def _answers(messages: Sequence[Message]) -> dict[int, tuple[int, str]]:
@@ -137,13 +140,20 @@ def _rendered(part: Part) -> str | None:
     return json.dumps(_parsed(part.text)) if part.kind is PartKind.TOOL_RESULT else None
 
 
-def _joints(message: Message, results: Sequence[Message], counter: Counter) -> int:
+def _joints(
+    messages: Sequence[Message],
+    reply: int,
+    replies: Mapping[int, int],
+    answers: Mapping[int, tuple[int, str]],
+    counter: Counter,
+) -> int:
     """Return what a group of parallel calls costs beside its calls and results, which make two lists."""
-    uses = [text for call in message.calls if (text := _rendered(call))]
-    answers = [text for result in results for part in result.results if (text := _rendered(part))]
+    calls = [part for at, start in replies.items() if start == reply for part in messages[at].calls]
+    results = [part for at, (home, _) in answers.items() if replies[home] == reply for part in messages[at].results]
+    uses, found = [str(_rendered(part)) for part in calls], [str(_rendered(part)) for part in results]
     tokens = PARALLEL_FRAME + counter.count('{"tool_uses":[' + ",".join(uses) + "]}")
-    tokens += counter.count("[" + ", ".join(answers) + "]") if answers else 0
-    return tokens - sum(map(counter.count, uses + answers))
+    tokens += counter.count("[" + ", ".join(found) + "]") if found else 0
+    return tokens - sum(map(counter.count, uses + found))
 
 
 def _balanced(parts: list[list[int]], overhead: int) -> Cost:
@@ -168,6 +178,18 @@ def raw_part(part: Part, counter: Counter) -> int:
     if part.kind is PartKind.TOOL_CALL:
         return counter.count(part.name) + counter.count(part.text)
     return counter.count(part.text) if part.text else 0
+
+
+def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter, messages: Sequence[Message] = ()) -> Cost:
+    """Return the cost in tokens of system texts, section by section, each a message of its own.
+
+    `messages` are the first of them as read: their names, and what is no text in them, are overhead.
+    """
+    frame = MESSAGE_FRAME if counter.frames else counter.message_overhead
+    overhead = frame * (len(texts) - len(messages))
+    for message in messages:
+        overhead += cost_of_messages([message], counter).total - sum(text_costs(message, counter).values())
+    return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), overhead)
 
 
 def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:

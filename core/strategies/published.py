@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..assembler import Context, UnitAssembler
 from ..boundaries import first_true
 from ..decisions import Action, Decision, Status
-from ..dialects.base import Dialect, Message, Part, PartKind
+from ..dialects.base import Dialect, Message, PartKind
 from ..excerpt import head as first_words
 from ..excerpt import summary_text
 from ..plan import Plan
@@ -66,7 +66,8 @@ class PublishedAssembler(UnitAssembler):
         text = "".join(p.text for p in message.parts if p.kind in (PartKind.TEXT, PartKind.TOOL_RESULT))
         estimate = self.context.counter.count(text) if text else 0
         summary = summary_text(first_words(text), estimate)
-        cost = self._cost([Message("user", (Part(PartKind.TEXT, summary),))])
+        dialect = self.context.dialect
+        cost = self._cost([dialect.message(dialect.text_message(message.role, summary))])
         return _Entry(index, unit, summary, cost[0], cost[1])
 
     def _cost(self, messages: Sequence[Message]) -> tuple[int, int]:
@@ -80,10 +81,11 @@ class PublishedAssembler(UnitAssembler):
         rest = self.size - self.log.totals[-1] + self._verbatim(self.systems) + self._verbatim(self._places(tail))
         dropped = first_true(0, len(middle), lambda k: not self._over(rest + self._summaries(middle, k)))
         tokens = rest + self._summaries(middle, dropped)
-        if not middle and not self.systems and len(tail) == count:
+        systems = len(self.systems)
+        if not middle and len(tail) == count and self.systems == list(range(systems)):
             return self.untouched(Status.FITS)
         made = self.made((), tokens)
-        return PublishedPlan(**vars(made), source=self, dropped=dropped, middle=middle, tail=tail)
+        return PublishedPlan(**vars(made), source=self, systems=systems, dropped=dropped, middle=middle, tail=tail)
 
     def _summaries(self, middle: range, dropped: int) -> int:
         return self.totals[len(middle)] - self.totals[dropped]
@@ -109,6 +111,8 @@ class PublishedPlan(Plan):
     """A plan message by message: systems first, summaries of `middle` from `dropped` on, then `tail`."""
 
     source: PublishedAssembler = None  # type: ignore[assignment]
+    systems: int = 0
+    """How many of the source's system messages there were; later plans may see more."""
     dropped: int = 0
     middle: range = range(0)
     tail: range = range(0)
@@ -119,10 +123,14 @@ class PublishedPlan(Plan):
         """Return the head and the messages to send."""
         summaries = [self.source.entries[k] for k in self.middle[self.dropped :]]
         return head, [
-            *(messages[place] for place in self.source.systems),
+            *(messages[place] for place in self._systems),
             *(dialect.text_message(_role(entry), entry.summary) for entry in summaries),
             *(messages[self.source.entries[k].message] for k in self.tail),
         ]
+
+    @property
+    def _systems(self) -> list[int]:
+        return self.source.systems[: self.systems]
 
     def _kind_tokens(self) -> Iterator[tuple[SpanKind, int]]:
         known = sum(self.source.entries[k].summary_tokens for k in self.middle[self.dropped :])
@@ -140,15 +148,15 @@ class PublishedPlan(Plan):
         return found
 
     def _tail_kinds(self) -> Iterator[tuple[SpanKind, int]]:
-        for place in [*self.source.systems, *(self.source.entries[k].message for k in self.tail)]:
+        for place in [*self._systems, *(self.source.entries[k].message for k in self.tail)]:
             yield from ((span.kind, span.tokens) for span in _spans(self, place))
 
     def _decide(self) -> Iterator[Decision]:
         yield from self._decide_head()
         tail, middle = set(self.tail), set(self.middle)
-        for place in self.source.systems:
+        for place in self._systems:
             yield from (_kept(span, "a system message") for span in _spans(self, place))
-        for k, entry in enumerate(self.source.entries):
+        for k, entry in enumerate(self.source.entries[: self.tail.stop]):
             spans = _spans(self, entry.message)
             if k in middle:
                 yield from _summarised(spans, entry) if k >= self.dropped else map(_dropped, spans)
