@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
@@ -18,7 +18,17 @@ from typing import Any, NamedTuple, Protocol
 from .transcript import ROOT, Call, Transcript
 from .wire import Wire, digest
 
-__all__ = ["Content", "Entry", "Ledger", "content_of", "first_sha256", "transcript_sha256"]
+__all__ = [
+    "Content",
+    "Entry",
+    "Ledger",
+    "content_of",
+    "entries_of",
+    "first_sha256",
+    "next_sha256",
+    "sha256_of",
+    "transcript_sha256",
+]
 
 
 class Content(NamedTuple):
@@ -55,12 +65,12 @@ class Entry:
     hints: Content | None = None
     changes: tuple[tuple[int, Content | None], ...] = ()
 
-    def sha256_after(self, sha256: str) -> str:
-        """Return the sha256 of the transcript that had this one before the entry."""
+    @property
+    def record(self) -> str:
+        """What the entry adds to the transcript's name, beside the response, which may become known later."""
         heads = [head.hash.hex() for head in self.heads]
         messages = [[parent, message.hash.hex()] for parent, message in self.messages]
-        record = json.dumps([sha256, heads, messages, self._call_record()], separators=(",", ":"))
-        return hashlib.sha256(record.encode()).hexdigest()
+        return json.dumps([heads, messages, self._call_record()], separators=(",", ":"))
 
     def _call_record(self) -> list[Any] | None:
         call = self.call
@@ -68,7 +78,7 @@ class Entry:
             return None
         usage = call.usage
         return [
-            *(call.head, call.captured, call.history, _hex(self.response), _hex(self.hints)),
+            *(call.head, call.captured, call.history, _hex(self.hints)),
             [[node, _hex(content)] for node, content in self.changes],
             [usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning],
             *(call.model, _moment(call.at), str(call.fidelity)),
@@ -150,13 +160,29 @@ def first_sha256(dialect: str, session: str) -> str:
     return hashlib.sha256(json.dumps([dialect, session]).encode()).hexdigest()
 
 
+def next_sha256(sha256: str, record: str, response: bytes | None) -> str:
+    """Return the sha256 of a transcript with one more entry, given the entry's record and its response's hash."""
+    text = f"{sha256} {record} {'' if response is None else response.hex()}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def sha256_of(transcript: Transcript, entries: Iterable[Entry]) -> str:
+    """Return the sha256 (hex) of a transcript whose entries are at hand."""
+    sha256 = first_sha256(transcript.dialect, transcript.session)
+    for entry in entries:
+        sha256 = next_sha256(sha256, entry.record, entry.response.hash if entry.response else None)
+    return sha256
+
+
+def entries_of(transcript: Transcript) -> list[Entry]:
+    """Return all that a transcript consists of, in order."""
+    ledger = Ledger()
+    return [*ledger.entries(transcript), *ledger.rest(transcript)]
+
+
 def transcript_sha256(transcript: Transcript) -> str:
     """Return the sha256 (hex) of what a transcript holds."""
-    ledger, sha256 = Ledger(), first_sha256(transcript.dialect, transcript.session)
-    for entries in (ledger.entries(transcript), ledger.rest(transcript)):
-        for entry in entries:
-            sha256 = entry.sha256_after(sha256)
-    return sha256
+    return sha256_of(transcript, entries_of(transcript))
 
 
 def _path(parents: Sequence[int], last: int) -> list[int]:

@@ -29,6 +29,8 @@ SHORTEST = 12
 BASE64 = re.compile(r"(?:data:[^,\s]{0,200};base64,)?[A-Za-z0-9+/\r\n]{256,}={0,2}\s{0,2}")
 """A string that is an image, a file or a signature as a whole. Chance alone may spell a key in it."""
 
+MARKED = tuple((mark, shape) for shape in SHAPES for mark in shape.marks)
+
 VARIABLE = re.compile(r"\$\{?\w+\}?|\{\{?[^{}]*\}?\}|<[^<>]*>|\*+|x+|X+|\.+|%\w+%")
 """What people write in the place of a secret."""
 
@@ -116,8 +118,8 @@ class _Masker:
         """Mask what has a known shape in a text."""
         if len(text) < SHORTEST or BASE64.fullmatch(text):
             return text
-        for shape in SHAPES:
-            if any(mark in text for mark in shape.marks):
+        for mark, shape in MARKED:
+            if mark in text:
                 text = shape.pattern.sub(partial(self._replace, shape), text)
         return text
 

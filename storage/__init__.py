@@ -1,0 +1,33 @@
+"""What Prompt Inspector remembers: transcripts, configurations and what was computed for them.
+
+`library()` is the one way in, for pages and routes alike: it opens, upgrades and fills the database the first time.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from .database import database_url, open_engine
+from .errors import NotFound, StorageError
+from .library import Added, Appended, Exchange, Library, Summary
+
+__all__ = ["Added", "Appended", "Exchange", "Library", "NotFound", "StorageError", "Summary", "library"]
+
+_libraries: dict[str, Library] = {}
+_opening = threading.Lock()
+
+
+def library() -> Library:
+    """Return this process's library of the database that `PROMPT_INSPECTOR_DB` names.
+
+    StorageError if it cannot be opened; the next call tries again.
+    """
+    url = database_url()
+    with _opening:
+        if url not in _libraries:
+            from .samples import load_samples
+
+            opened = Library(open_engine(url))
+            load_samples(opened)
+            _libraries[url] = opened
+        return _libraries[url]

@@ -1,0 +1,59 @@
+"""What was computed for a text, kept so that a later start need not count again.
+
+A text is named by its hash, a way of counting by its key. The values are a cache: they can be computed again at any
+time, and those of a deleted transcript go with it, since they may quote its text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from .database import Writer, reading
+from .records import insert_new, text_of_json
+from .schema import AnalysisRow, TranscriptRow
+
+__all__ = ["Analyses"]
+
+CHUNK = 500
+"""Hashes in one query; databases limit the number of values."""
+
+
+class Analyses:
+    """Stored analyses, read and written in bulk."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+
+    def get(self, counter: str, hashes: Iterable[bytes]) -> Mapping[bytes, Any]:
+        """Return the analyses that are stored for these texts under this counter; the others are missing."""
+        wanted = list(dict.fromkeys(hashes))
+        found: dict[bytes, Any] = {}
+        query = select(AnalysisRow.hash, AnalysisRow.value).where(AnalysisRow.counter == counter)
+        with reading(self._writer.engine) as connection:
+            for start in range(0, len(wanted), CHUNK):
+                chunk = wanted[start : start + CHUNK]
+                for key, value in connection.execute(query.where(AnalysisRow.hash.in_(chunk))):
+                    found[key] = json.loads(value)
+        return found
+
+    def put(self, counter: str, values: Mapping[bytes, Any], transcript: int | None = None) -> None:
+        """Store analyses of texts of a transcript. What is there already stays, as it cannot differ.
+
+        Where the transcript was deleted meanwhile, nothing is stored.
+        """
+        rows = [
+            {"hash": key, "counter": counter, "value": text_of_json(value), "transcript_id": transcript}
+            for key, value in values.items()
+        ]
+        if rows:
+            with self._writer.transaction() as connection:
+                if transcript is None or _exists(connection, transcript):
+                    connection.execute(insert_new(connection, AnalysisRow), rows)
+
+
+def _exists(connection: Connection, transcript: int) -> bool:
+    return connection.execute(select(TranscriptRow.id).where(TranscriptRow.id == transcript)).first() is not None

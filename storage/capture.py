@@ -1,0 +1,184 @@
+"""The HTTP routes beside the pages: `POST /api/capture` and `GET /healthz`.
+
+A capture is answered with 201 only after it is committed, so a client that got its answer may forget the call. Every
+refusal is `{"error": sentence}`. The guard in front of the app decides who may call.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from core import ENGINE_VERSION
+from core.errors import RequestError
+from core.hints import Hints
+from core.readers.times import parse_time
+
+from . import library
+from .errors import StorageError
+from .library import Appended, Exchange
+
+__all__ = ["routes"]
+
+LIMIT = "PROMPT_INSPECTOR_CAPTURE_MB"
+DEFAULT_LIMIT = 64
+"""Megabytes of one capture; requests with images are large."""
+LONGEST_SESSION = 500
+EXPECTED = '{"request": {...}, "response": {...} or null, "session": "...", "hints": {...}, "at": "..."}'
+KEYS = ("request", "response", "session", "hints", "at")
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Refused(Exception):
+    """A capture that cannot be taken: an HTTP status and a sentence."""
+
+    status: int
+    sentence: str
+
+
+def routes() -> list[BaseRoute]:
+    """Return the routes as `st.App` takes them."""
+    return [Route("/api/capture", capture, methods=["POST"]), Route("/healthz", health, methods=["GET"])]
+
+
+async def capture(request: Request) -> Response:
+    """Store one request and response as the next call of their transcript."""
+    try:
+        exchange = exchange_of(await _json(request))
+        appended = await run_in_threadpool(_append, exchange)
+    except Refused as refused:
+        return _error(refused.status, refused.sentence)
+    except RequestError as error:
+        return _error(400, str(error))
+    except StorageError as error:
+        log.error("A capture was not stored: %s", error)
+        return _error(503, str(error))
+    return JSONResponse(
+        {"transcript": appended.transcript, "call": appended.call, "masked": dict(appended.masked)}, status_code=201
+    )
+
+
+async def health(_request: Request) -> Response:
+    """Say whether the store answers."""
+    try:
+        transcripts = await run_in_threadpool(lambda: library().ping())
+    except StorageError as error:
+        return JSONResponse({"status": "failing", "error": str(error)}, status_code=503)
+    return JSONResponse({"status": "ok", "version": ENGINE_VERSION, "transcripts": transcripts})
+
+
+def exchange_of(body: Any) -> Exchange:
+    """Return what a capture's JSON says. Refused with 400 where it says something else than expected."""
+    if not isinstance(body, Mapping):
+        raise Refused(400, f"The body is {_kind(body)}; an object was expected: {EXPECTED}.")
+    unknown = next((key for key in body if key not in KEYS), None)
+    if unknown is not None:
+        raise Refused(400, f"There is no field {unknown!r}; known are {', '.join(KEYS)}.")
+    if "request" not in body:
+        raise Refused(400, f"The field 'request' is missing; expected is {EXPECTED}.")
+    return Exchange(
+        request=_object(body, "request") or {},
+        response=_object(body, "response"),
+        session=_session(body.get("session")),
+        hints=_hints(_object(body, "hints")),
+        at=_moment(body.get("at")),
+    )
+
+
+def _append(exchange: Exchange) -> Appended:
+    return library().append_call(exchange)
+
+
+async def _json(request: Request) -> Any:
+    """Read and parse a body. Refused with 415, 413 or 400."""
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if media != "application/json" and not media.endswith("+json"):
+        raise Refused(415, f"The content type is {media or 'missing'}; send application/json.")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise Refused(415, "The body is compressed; send it as it is.")
+    try:
+        return json.loads(await _bytes(request))
+    except UnicodeDecodeError:
+        raise Refused(400, "The body is not UTF-8, so it is not JSON.") from None
+    except RecursionError:
+        raise Refused(400, "The JSON is nested too deeply to be a request.") from None
+    except ValueError as error:
+        raise Refused(400, f"The body is not JSON: {error}.") from None
+
+
+async def _bytes(request: Request) -> bytes:
+    """Read a body, but never more of it than is allowed."""
+    limit = _limit()
+    length = request.headers.get("content-length", "0")
+    body = bytearray()
+    try:
+        if length.isdecimal() and int(length) > limit:
+            raise Refused(413, _too_large())
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > limit:
+                raise Refused(413, _too_large())
+    except ClientDisconnect:
+        raise Refused(400, "The connection ended before the body did.") from None
+    return bytes(body)
+
+
+def _limit() -> int:
+    """Return how many bytes a capture may have."""
+    try:
+        return int(float(os.environ.get(LIMIT, DEFAULT_LIMIT)) * 1_000_000)
+    except ValueError:
+        return DEFAULT_LIMIT * 1_000_000
+
+
+def _too_large() -> str:
+    return f"The body is larger than {_limit() / 1_000_000:g} MB. Set {LIMIT} on the server to take larger ones."
+
+
+def _object(body: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    value = body.get(key)
+    if value is None and key != "request":
+        return None
+    if not isinstance(value, Mapping):
+        raise Refused(400, f"The field {key!r} is {_kind(value)}; an object was expected.")
+    return value
+
+
+def _session(value: Any) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > LONGEST_SESSION:
+        raise Refused(400, f"The field 'session' must be a text of at most {LONGEST_SESSION} characters.")
+    return value.strip()
+
+
+def _hints(value: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    Hints.of(value)
+    return value
+
+
+def _moment(value: Any) -> Any:
+    moment = parse_time(value)
+    if value is not None and moment is None:
+        raise Refused(400, f"The field 'at' is no time: {value!r}. Write it as 2026-01-31T12:00:00Z.")
+    return moment
+
+
+def _kind(value: Any) -> str:
+    names = {type(None): "null", str: "a text", bool: "true or false", list: "a list", dict: "an object"}
+    return names.get(type(value), "a number")
+
+
+def _error(status: int, sentence: str) -> Response:
+    return JSONResponse({"error": sentence}, status_code=status)

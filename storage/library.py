@@ -1,0 +1,258 @@
+"""The library of transcripts: everything that pages, routes and the command line do with what is stored.
+
+Nothing is written that has not been through `core.redact`: `add` and `append_call` are the only ways in. A method is
+one transaction, so a transcript is there as a whole or not at all, whatever happens to the process. Results are
+frozen values; no session, row or connection leaves this package.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, func, insert, or_, select, update
+
+from core.identity import entries_of, sha256_of
+from core.redact import mask_transcript
+from core.transcript import Transcript
+
+from .analyses import Analyses
+from .configs import Configs
+from .database import Writer, reading
+from .errors import NotFound
+from .recorder import Appended, Exchange, Recorder
+from .records import Batch, chains, contents_of, counts, insert_new, load_transcript, text_of_json
+from .schema import CallRow, Content, HeadRow, MessageRow, TagRow, TranscriptRow, VariantRow
+
+__all__ = ["Added", "Appended", "Exchange", "Library", "Summary"]
+
+CHUNK = 500
+"""Values in one query; databases limit their number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of an import. `new` is false if the same transcript was there already.
+
+    `masked` says how many secrets of each kind were replaced.
+    """
+
+    id: int
+    new: bool
+    masked: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A transcript in a list: no message is loaded for it.
+
+    `captured` transcripts came in call by call and may still grow. `peak_input` is the largest input, in tokens,
+    that a provider reported.
+    """
+
+    id: int
+    sha256: str
+    title: str
+    dialect: str
+    format: str
+    source: str
+    session: str
+    captured: bool
+    tags: tuple[str, ...]
+    models: tuple[str, ...]
+    calls: int
+    messages: int
+    peak_input: int | None
+    notes: tuple[str, ...]
+    started: datetime | None
+    imported_at: datetime
+    updated_at: datetime
+
+
+class Library:
+    """Transcripts in a database. May be used from any thread."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.writer = Writer(engine)
+        self._recorder = Recorder(self.writer)
+        self.configs = Configs(self.writer)
+        self.analyses = Analyses(self.writer)
+
+    def ping(self) -> int:
+        """Return how many transcripts there are. StorageError if the database does not answer."""
+        return self.count()
+
+    def add(self, transcript: Transcript) -> Added:
+        """Mask and store a transcript, unless the same one is there already."""
+        masked, found = mask_transcript(transcript)
+        entries = entries_of(masked)
+        sha256 = sha256_of(masked, entries)
+        keys = chains(masked.dialect, masked)
+        with self.writer.transaction() as connection:
+            added = _insert_transcript(connection, masked, sha256)
+            if added is None:
+                return Added(_id_of(connection, sha256), False, found)
+            batch = Batch(added, keys)
+            for entry in entries:
+                batch.add(entry)
+            batch.insert(connection)
+        return Added(added, True, found)
+
+    def append_call(self, exchange: Exchange) -> Appended:
+        """Mask a captured request and response and store them as the next call of their transcript.
+
+        RequestError if the request is no body of a known dialect.
+        """
+        return self._recorder.append(exchange)
+
+    def get(self, transcript_id: int) -> Transcript:
+        """Return a transcript, equal to the one that was stored. NotFound if there is none."""
+        with reading(self.engine) as connection:
+            row = connection.execute(select(TranscriptRow.__table__).where(TranscriptRow.id == transcript_id)).first()
+            if row is None:
+                raise _not_found(transcript_id)
+            return load_transcript(connection, row)
+
+    def summary(self, transcript_id: int) -> Summary:
+        """Return what the list shows of one transcript. NotFound if there is none."""
+        with reading(self.engine) as connection:
+            found = _summaries(connection, TranscriptRow.id == transcript_id, limit=1, offset=0)
+        if not found:
+            raise _not_found(transcript_id)
+        return found[0]
+
+    def count(self, search: str = "") -> int:
+        """Return how many transcripts a search finds; without words, how many there are."""
+        with reading(self.engine) as connection:
+            query = select(func.count()).select_from(TranscriptRow).where(_matches(search))
+            return connection.execute(query).scalar_one()
+
+    def tags(self) -> Sequence[str]:
+        """Return all tags in use, in order of the alphabet."""
+        with reading(self.engine) as connection:
+            return connection.execute(select(TagRow.name).distinct().order_by(TagRow.name)).scalars().all()
+
+    def rename(self, transcript_id: int, title: str) -> None:
+        """Give a transcript another title. NotFound if there is none."""
+        with self.writer.transaction() as connection:
+            renamed = update(TranscriptRow).where(TranscriptRow.id == transcript_id).values(title=title.strip())
+            if connection.execute(renamed).rowcount == 0:
+                raise _not_found(transcript_id)
+
+    def tag(self, transcript_id: int, tags: Iterable[str]) -> None:
+        """Give a transcript these tags and no others. NotFound if there is none."""
+        names = dict.fromkeys(name for tag in tags if (name := " ".join(tag.split())))
+        with self.writer.transaction() as connection:
+            if connection.execute(select(TranscriptRow.id).where(TranscriptRow.id == transcript_id)).first() is None:
+                raise _not_found(transcript_id)
+            connection.execute(delete(TagRow).where(TagRow.transcript_id == transcript_id))
+            if names:
+                connection.execute(insert(TagRow), [{"transcript_id": transcript_id, "name": name} for name in names])
+
+    def delete(self, transcript_id: int) -> None:
+        """Delete a transcript with everything that no other one uses. NotFound if there is none."""
+        with self.writer.transaction() as connection:
+            used = connection.execute(contents_of(transcript_id)).scalars().all()
+            connection.execute(delete(CallRow).where(CallRow.transcript_id == transcript_id))
+            if connection.execute(delete(TranscriptRow).where(TranscriptRow.id == transcript_id)).rowcount == 0:
+                raise _not_found(transcript_id)
+            for start in range(0, len(used), CHUNK):
+                unused = Content.hash.in_(used[start : start + CHUNK]) & ~_is_used()
+                connection.execute(delete(Content).where(unused))
+            self._recorder.forget(transcript_id)
+
+    def list(self, search: str = "", limit: int = 50, offset: int = 0) -> Sequence[Summary]:
+        """Return transcripts, the last changed first. Each word of `search` must stand in a name or a tag."""
+        with reading(self.engine) as connection:
+            return _summaries(connection, _matches(search), limit, offset)
+
+
+def _insert_transcript(connection: Connection, transcript: Transcript, sha256: str) -> int | None:
+    """Insert the row of a transcript and return its id; None if it is there already, also in a captured form."""
+    if connection.execute(select(TranscriptRow.id).where(TranscriptRow.sha256 == sha256)).first() is not None:
+        return None
+    now = datetime.now(UTC)
+    values = {
+        "sha256": sha256,
+        "dialect": transcript.dialect,
+        "format": transcript.format,
+        "source": transcript.source,
+        "session": transcript.session,
+        "title": transcript.title,
+        "notes": text_of_json(list(transcript.notes)),
+        "meta": text_of_json(transcript.meta),
+        "started": transcript.started,
+        "imported_at": now,
+        "updated_at": now,
+        **counts(transcript),
+    }
+    # On PostgreSQL another process may have added the same one since we looked.
+    return connection.execute(insert_new(connection, TranscriptRow).values(values).returning(TranscriptRow.id)).scalar()
+
+
+def _id_of(connection: Connection, sha256: str) -> int:
+    query = select(TranscriptRow.id).where(TranscriptRow.sha256 == sha256).order_by(TranscriptRow.id)
+    return connection.execute(query.limit(1)).scalar_one()
+
+
+def _not_found(transcript_id: int) -> NotFound:
+    return NotFound(f"There is no transcript {transcript_id} here. It may have been deleted; look in the Library.")
+
+
+def _matches(search: str) -> ColumnElement[bool]:
+    """Return the condition that every word stands in one of a transcript's names or tags."""
+    names = (
+        TranscriptRow.title,
+        TranscriptRow.source,
+        TranscriptRow.format,
+        TranscriptRow.models,
+        TranscriptRow.session,
+    )
+    condition: ColumnElement[bool] = TranscriptRow.id.is_not(None)
+    for word in search.split():
+        tagged = exists().where(TagRow.transcript_id == TranscriptRow.id, TagRow.name.icontains(word, autoescape=True))
+        condition &= or_(tagged, *(name.icontains(word, autoescape=True) for name in names))
+    return condition
+
+
+def _summaries(connection: Connection, condition: ColumnElement[bool], limit: int, offset: int) -> Sequence[Summary]:
+    query = select(TranscriptRow.__table__).where(condition)
+    query = query.order_by(TranscriptRow.updated_at.desc(), TranscriptRow.id.desc()).limit(limit).offset(offset)
+    rows = connection.execute(query).all()
+    tags: dict[int, list[str]] = {row.id: [] for row in rows}
+    of_these = select(TagRow.transcript_id, TagRow.name).where(TagRow.transcript_id.in_(tags)).order_by(TagRow.name)
+    for transcript_id, name in connection.execute(of_these):
+        tags[transcript_id].append(name)
+    return [_summary(row, tuple(tags[row.id])) for row in rows]
+
+
+def _summary(row: Any, tags: tuple[str, ...]) -> Summary:
+    return Summary(
+        id=row.id,
+        sha256=row.sha256,
+        title=row.title,
+        dialect=row.dialect,
+        format=row.format,
+        source=row.source,
+        session=row.session,
+        captured=row.capture_key is not None,
+        tags=tags,
+        models=tuple(json.loads(row.models)),
+        calls=row.call_count,
+        messages=row.message_count,
+        peak_input=row.peak_input,
+        notes=tuple(json.loads(row.notes)),
+        started=row.started,
+        imported_at=row.imported_at,
+        updated_at=row.updated_at,
+    )
+
+
+def _is_used() -> ColumnElement[bool]:
+    """Return the condition that a content is still referred to."""
+    columns = (HeadRow.content, MessageRow.content, CallRow.response, CallRow.hints, VariantRow.content)
+    return or_(*(exists().where(column == Content.hash) for column in columns))
