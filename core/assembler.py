@@ -73,7 +73,8 @@ class UnitAssembler:
         """Return the input as it is if it fits or must not be touched, else what the strategy makes of it."""
         if self.context.exact_recall and self._over(self.size):
             return self.untouched(Status.SKIPPED_EXACT_RECALL)
-        return self._plan()
+        plan = self._plan()
+        return self.untouched(Status.SKIPPED_EXACT_RECALL) if self.context.exact_recall and plan.changed else plan
 
     def _plan(self) -> Plan:
         raise NotImplementedError

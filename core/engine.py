@@ -150,14 +150,16 @@ class Planner:
     def __init__(self) -> None:
         self._assembler: Assembler | None = None
         self._fixed: FixedPart | None = None
-        self._engine: Engine | None = None
 
     def plan(self, engine: Engine, step: Step) -> Plan:
-        """Return the plan of the prompt that a step completes."""
+        """Return the plan of the prompt that a step completes.
+
+        All steps come from one feed and one configuration: what is not fresh was read by an equal engine.
+        """
         assembler = self._assembler
-        if assembler is None or step.fresh or engine is not self._engine:
+        if assembler is None or step.fresh:
             assembler = engine.strategy.assembler(engine.context(step.hints))
-            self._assembler, self._engine, self._fixed = assembler, engine, None
+            self._assembler, self._fixed = assembler, None
         if step.fixed is not self._fixed:
             assembler.fix(step.fixed)
             self._fixed = step.fixed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -22,18 +22,30 @@ class Hints:
     retrieval: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Take any sequence of texts for a tuple. RequestError for anything else."""
+        for name in ("facts", "bindings", "active_tools", "retrieval", "pins"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
+                raise RequestError(f"The hint {name!r} is a list of texts, not {value!r}.")
+            object.__setattr__(self, name, tuple(value))
+        for name in ("goal", "memory"):
+            if not isinstance(getattr(self, name), str | None):
+                raise RequestError(f"The hint {name!r} is a text or null, not {getattr(self, name)!r}.")
+
     @classmethod
     def of(cls, hints: Hints | Mapping[str, Any] | None) -> Hints:
-        """Return hints from a dictionary, as they are stored with a call. RequestError for an unknown key."""
+        """Return hints from a dictionary, as they are stored with a call; a null says nothing. RequestError else."""
         if isinstance(hints, Hints):
             return hints
-        given = dict(hints or {})
+        if not isinstance(hints, Mapping | None):
+            raise RequestError(f"Hints are an object, not {hints!r}.")
+        given = {key: value for key, value in (hints or {}).items() if value is not None}
         known = [field.name for field in fields(cls)]
-        unknown = sorted(set(given) - set(known))
+        unknown = sorted(set(hints or {}) - set(known))
         if unknown:
             raise RequestError(f"Hints have no {unknown[0]!r}; known are {', '.join(known)}.")
-        values: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in given.items()}
-        return cls(**values)
+        return cls(**given)
 
     def rules(self) -> Iterator[Rule]:
         """Yield what the hints say about single spans as rules; they come after the configured ones."""

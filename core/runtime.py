@@ -9,7 +9,7 @@ same results and is faster, because it reads only what a request adds to the one
 
 from __future__ import annotations
 
-import copy
+import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -120,6 +120,9 @@ class Session:
 
     def __init__(self, runtime: ContextRuntime) -> None:
         self._runtime = runtime
+        self._start()
+
+    def _start(self) -> None:
         self._feed = UnitFeed()
         self._planner = Planner()
         self._seen: list[Wire] = []
@@ -128,10 +131,23 @@ class Session:
         """Return what to send for a request body that holds the full history. RequestError if it is no body."""
         engine = self._runtime.engine(request)
         head, messages = engine.dialect.split(request)
-        shared = self._shared(messages, engine.dialect)
-        step = self._feed.read(engine, Hints.of(hints), head, dump(head), shared, lambda start: self._seen[start:])
-        plan = self._planner.plan(engine, step)
+        given = Hints.of(hints)
+        try:
+            plan = self._plan(engine, given, head, messages)
+        except BaseException:
+            self._start()  # what was read in part must not stand in a later prompt
+            raise
         return Result(apply(plan, request, engine.dialect), plan)
+
+    def _plan(self, engine: Engine, hints: Hints, head: Wire, messages: Sequence[Wire]) -> Plan:
+        try:
+            key, shared = dump(head), self._shared(messages, engine.dialect)
+        except (TypeError, ValueError) as error:
+            raise RequestError(
+                f"The request holds what JSON cannot ({error}); turn objects of a client library into dictionaries."
+            ) from error
+        step = self._feed.read(engine, hints, head, key, shared, lambda start: self._seen[start:])
+        return self._planner.plan(engine, step)
 
     def _shared(self, messages: Sequence[Wire], dialect: Dialect) -> int:
         """Take a copy of what is new, and return how many messages are those of the last request, in content."""
@@ -141,5 +157,5 @@ class Session:
                 break
             shared += 1
         # Copies, because a caller may change its own messages in place.
-        self._seen[shared:] = copy.deepcopy(list(messages[shared:]))
+        self._seen[shared:] = json.loads(dump(messages[shared:]))
         return shared

@@ -61,6 +61,8 @@ class Span:
     rule: Treatment = NOTHING_SAID
 
 
+EMPTY = Part(PartKind.TEXT)
+
 _PLAIN_KINDS = {
     PartKind.THINKING: SpanKind.THINKING,
     PartKind.TOOL_CALL: SpanKind.TOOL_CALL,
@@ -82,16 +84,17 @@ def span_kind(part: Part, role: str) -> SpanKind:
     return _TEXT_KINDS.get(role, SpanKind.OTHER)
 
 
-def unit_spans(
-    messages: Sequence[Message], first: int, costs: Iterable[Sequence[int]], rules: Sequence[Rule]
-) -> list[Span]:
-    """Return the spans of a unit's messages, the first of which is message `first` of the conversation."""
+def unit_spans(messages: Sequence[Message], first: int, costs: Iterable[int], rules: Sequence[Rule]) -> list[Span]:
+    """Return the spans of a unit's messages, the first of which is message `first` of the conversation.
+
+    A message without parts is an empty span, so that it does not go without a word.
+    """
     names = {call.call_id: call.name for message in messages for call in message.calls}
     lone = next(iter(names.values())) if len(names) == 1 else ""
-    found = []
-    for index, (message, tokens) in enumerate(zip(messages, costs, strict=True), start=first):
-        for place, (part, count) in enumerate(zip(message.parts, tokens, strict=True)):
-            tool = part.name
+    found, tokens = [], iter(costs)
+    for index, message in enumerate(messages, start=first):
+        for place, part in enumerate(message.parts or (EMPTY,)):
+            count, tool = next(tokens), part.name
             if part.kind is PartKind.TOOL_RESULT:
                 tool = names.get(part.call_id) or part.name or lone
             found.append(_message_span(part, message.role, index, place, tool, count, rules))

@@ -114,7 +114,7 @@ def make_unit(group: Any, dialect: Dialect, counter: Counter, rules: Sequence[Ru
     """Return the unit of a group of messages, counted."""
     messages = group.messages
     cost = dialect.cost_of_messages(messages, counter)
-    spans = unit_spans(messages, group.first, cost.parts, rules)
+    spans = unit_spans(messages, group.first, cost.spans, rules)
     opens_turn = messages[0].role == "user" and not messages[0].results
     return Unit(
         first=group.first,
@@ -125,7 +125,7 @@ def make_unit(group: Any, dialect: Dialect, counter: Counter, rules: Sequence[Ru
         tokens=cost.total,
         is_step=group.is_step,
         opens_turn=opens_turn,
-        has_user_text=opens_turn or any(span.role == "user" and span.kind is SpanKind.USER for span in spans),
+        has_user_text=any(message.is_said for message in messages),
         stays=any(message.role == "system" for message in messages) or any(span.rule.stays for span in spans),
     )
 

@@ -176,7 +176,9 @@ def check_units(
         for span in unit.spans:
             decision = made[span.id]
             assert decision.tokens_before == span.tokens
-            if there == {True}:
+            if index in result.plan.edits:
+                assert decision.action in (Action.KEEP, Action.STUB)
+            elif there == {True}:
                 assert decision.action is Action.KEEP
                 assert decision.tokens_after == span.tokens
             elif there == {False}:

@@ -57,6 +57,12 @@ class Message:
         """The tool results in this message."""
         return [part for part in self.parts if part.kind is PartKind.TOOL_RESULT]
 
+    @property
+    def is_said(self) -> bool:
+        """Whether the user says something in it, be it nothing or an image, beside results and what they hold."""
+        places = {part.place for part in self.results}
+        return self.role == "user" and (not self.parts or any(part.place not in places for part in self.parts))
+
 
 @dataclass(frozen=True, slots=True)
 class ToolDefinition:
@@ -73,6 +79,11 @@ class Cost:
 
     parts: tuple[tuple[int, ...], ...]
     overhead: int
+
+    @property
+    def spans(self) -> tuple[int, ...]:
+        """Tokens of all parts in order; a message without parts is one of no tokens."""
+        return tuple(tokens for row in self.parts for tokens in row or (0,))
 
     @property
     def total(self) -> int:

@@ -23,7 +23,8 @@ class HeadEdits:
         self._tool_tokens = {tool.part: tool.tokens for tool in fixed.tools}
         self._spans = fixed.tokens - fixed.overhead
         self._known: dict[frozenset[int], int] = {}
-        self._frame = context.dialect.cost_of_system(fixed.head, context.counter, [["text"]]).overhead
+        self._texts = len(context.dialect.system_texts(fixed.head))
+        self._frames: dict[int, int] = {}
         self._overhead = fixed.overhead - self._tools_overhead(frozenset())
 
     def without(self, groups: Iterable[str], activation: Activation, summary: RollingSummary | None) -> HeadEdit:
@@ -49,8 +50,19 @@ class HeadEdits:
         return self._spans - put_aside + sum(text.tokens for text in edit.injected) + edit.overhead
 
     def _edit(self, deferred: dict[int, str], texts: list[Injected]) -> HeadEdit:
-        overhead = self._overhead + self._tools_overhead(frozenset(deferred)) + self._frame * len(texts)
+        overhead = self._overhead + self._tools_overhead(frozenset(deferred)) + self._more_frames(len(texts))
         return HeadEdit(deferred, tuple(texts), overhead)
+
+    def _more_frames(self, texts: int) -> int:
+        """Return what the frames of so many more system texts cost."""
+        if texts not in self._frames:
+            cost = self._context.dialect.cost_of_system
+            before, after = (
+                cost(self._fixed.head, self._context.counter, [["text"]] * n)
+                for n in (self._texts, self._texts + texts)
+            )
+            self._frames[texts] = after.overhead - before.overhead
+        return self._frames[texts]
 
     def _tools_overhead(self, deferred: frozenset[int]) -> int:
         if deferred not in self._known:

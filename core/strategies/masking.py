@@ -112,7 +112,7 @@ def edited(unit: Unit, texts: dict[str, str], dialect: Dialect, counter: Counter
         for index, message in enumerate(unit.messages, start=unit.first)
     ]
     cost = dialect.cost_of_messages(messages, counter)
-    return Edit(texts, tuple(tokens for row in cost.parts for tokens in row), cost.overhead, reason, setting)
+    return Edit(texts, cost.spans, cost.overhead, reason, setting)
 
 
 def edited_kinds(unit: Unit, edit: Edit) -> dict[SpanKind, int]:
