@@ -13,7 +13,7 @@ from pathlib import Path
 from ..transcript import Transcript
 from . import anthropic, claude_code, openai_chat
 from .formats import Format, Reading
-from .problems import Counts, Problem, Report
+from .problems import Counts, Problem, Report, kind_of
 from .records import Records
 from .source import Source
 from .titles import shortened
@@ -47,7 +47,10 @@ def format_names() -> tuple[str, ...]:
 
 
 def read(content: Path | bytes | str, format: str | None = None) -> ReadResult:
-    """Read all transcripts: a str is content, a Path a file. Never raises for what the content is."""
+    """Read all transcripts: a str is content, a Path a file. Never raises for what the content is.
+
+    Without `format` it is recognised; a name that is not known is a problem too.
+    """
     report = Report()
     transcripts = list(read_stream(content, format, report))
     return ReadResult(transcripts, report.problems, report.format, report.counts)
@@ -109,4 +112,4 @@ def _shape(value: object) -> str:
         return f"the first record has the keys {keys}" if keys else "the first record is an empty object"
     if isinstance(value, list):
         return f"the first record is a list of {len(value)}"
-    return f"the first record is {type(value).__name__}, not an object"
+    return f"the first record is {kind_of(value)}"

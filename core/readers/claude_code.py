@@ -13,7 +13,8 @@ from typing import Any
 
 from ..transcript import Transcript
 from ..wire import Wire, digest, dump
-from .claude_threads import Line, Thread
+from .claude_lines import Line
+from .claude_threads import Thread
 from .formats import Format, Reading, share
 from .records import Record
 from .titles import shortened
@@ -26,8 +27,8 @@ MAIN = ""
 
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are Claude Code's."""
-    messages = share(values, _is_message_line)
-    return 0.95 * share(values, _is_line) if messages else 0.5 * share(values, _is_line)
+    lines = [line for value in values for line in (value if isinstance(value, list) else [value])]
+    return (0.95 if any(map(_is_message_line, lines)) else 0.5) * share(lines, _is_line)
 
 
 def read(reading: Reading) -> Iterator[Transcript]:

@@ -6,14 +6,14 @@ Logs wrap these in many ways: a bare list of messages, a request body, a data se
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from ..dialects import detect
 from ..wire import Wire
-from .problems import Report
+from .problems import Report, kind_of
 from .records import Record
 from .responses import ResponseFacts, is_anthropic_response, is_openai_response, response_facts
 from .times import parse_time
@@ -49,6 +49,8 @@ class Item:
     at: datetime | None = None
     hints: Mapping[str, Any] | None = None
     meta: Mapping[str, Any] = field(default_factory=dict)
+    numbers: Sequence[int] = ()
+    """The messages' numbers in the file, from 1."""
 
     @property
     def model(self) -> str | None:
@@ -103,11 +105,11 @@ class Items:
             yield self._response(response_facts(answer), value, place)
 
     def _request(self, body: Wire, around: Wire, place: str, bare: bool = False) -> Iterator[Item]:
-        messages = [message for message in body["messages"] if isinstance(message, Mapping)]
-        if len(messages) != len(body["messages"]):
+        numbered = [(n, message) for n, message in enumerate(body["messages"], 1) if isinstance(message, Mapping)]
+        if len(numbered) != len(body["messages"]):
             self._not_objects(body["messages"], place)
-            body = {**body, "messages": messages}
-        if not messages:
+            body = {**body, "messages": [message for _, message in numbered]}
+        if not numbered:
             self.report.add("the request holds no messages", "A list of messages was expected.", place=place)
             return
         facts = self._answer(around["response"], place) if around.get("response") is not None else None
@@ -122,14 +124,14 @@ class Items:
             at=_time(around) or (facts.at if facts else None),
             hints=around["hints"] if isinstance(around.get("hints"), Mapping) else None,
             meta=_rest(around),
+            numbers=[number for number, _ in numbered],
         )
 
     def _not_objects(self, messages: list[Any], place: str) -> None:
         for number, message in enumerate(messages, 1):
             if not isinstance(message, Mapping):
-                kind = "null" if message is None else f"a {type(message).__name__}"
                 self.report.add(
-                    f"the message is {kind}",
+                    f"the message is {kind_of(message)}",
                     "An object with a role and content was expected; it was left out.",
                     place=_within(place, f"message {number}"),
                 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Any
 
 MOST_PROBLEMS = 200
 """Problems kept one by one; a file with more is described by the first ones and a count."""
@@ -86,3 +87,13 @@ class Report:
             text = f"{self.more} more problems are not listed"
             self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))
             self.more = 0
+
+
+def kind_of(value: Any) -> str:
+    """Return what a JSON value is, in words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    names = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
+    return names.get(type(value), type(value).__name__)

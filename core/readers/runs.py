@@ -177,10 +177,9 @@ class _Growing:
                 checks.seen(wire)
         if placed.nodes:
             self._checks[placed.last] = checks
-        assert request.item.body is not None
-        lead = len(request.item.body["messages"]) - len(request.wires)
+        numbers = request.item.numbers[len(request.item.numbers) - len(request.wires) :]
         for position in range(placed.known, len(request.wires)):
-            place = ", ".join(filter(None, (request.item.place, f"message {lead + position + 1}")))
+            place = ", ".join(filter(None, (request.item.place, f"message {numbers[position]}")))
             for problem, expected in checks.problems(request.wires[position]):
                 self._reading.report.add(problem, expected, place=place, warning=True)
 

@@ -29,7 +29,7 @@ class Source:
     """Where transcripts are read from: a str is content, bytes are a file's content, a Path is a file."""
 
     def __init__(self, content: Path | bytes | str, report: Report) -> None:
-        self.content = content
+        self.content = content if isinstance(content, Path | str) else bytes(content)
         self.report = report
         self.name = content.name if isinstance(content, Path) else "the text"
         report.source = self.name
