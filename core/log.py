@@ -47,6 +47,8 @@ class Log:
         """For each unit the opener of its turn; -1 before the first user message."""
         self.last_user = -1
         """The unit that holds the newest user message; -1 if there is none."""
+        self.last_message = -1
+        """The last unit that is no system message; -1 if there is none."""
         self.first_pinned = -1
         """The first unit that must stay and is no system message; -1 if there is none."""
         self.kinds = KindSums()
@@ -65,10 +67,12 @@ class Log:
         self.units.append(unit)
         self.totals.append(self.totals[-1] + unit.tokens)
         self.staying.append(self.staying[-1] + (unit.tokens if unit.stays else 0))
+        if unit.messages[0].role != "system":
+            self.last_message = index
+            if unit.stays and self.first_pinned < 0:
+                self.first_pinned = index
         if unit.stays:
             self.stays.append(index)
-            if self.first_pinned < 0 and unit.messages[0].role != "system":
-                self.first_pinned = index
         if unit.opens_turn:
             self.turns.append(index)
         if unit.is_step:
@@ -88,10 +92,13 @@ class Log:
 
     @property
     def deepest(self) -> int:
-        """The last cut that leaves the open unit whole: the start of the last step if no user message follows it."""
+        """The last cut that leaves the open unit whole: the start of the last step if no user message follows it.
+
+        A prompt with neither has its last message left: an empty one is refused.
+        """
         if self.steps and (not self.turns or self.turns[-1] < self.steps[-1]):
             return self.steps[-1]
-        return len(self.units)
+        return len(self.units) if self.last_user >= 0 or self.last_message < 0 else self.last_message
 
     def unit_of_message(self, message: int) -> int:
         """Return the index of the unit that holds a message."""

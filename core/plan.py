@@ -52,7 +52,7 @@ class Plan:
     def changed(self) -> bool:
         """Whether anything but the input is sent."""
         return self.status in (Status.TRIMMED, Status.OVER_BUDGET) and (
-            bool(self.edits) or self.head is not None or any(run.fate is not Fate.KEEP for run in self.runs)
+            bool(self.edits) or self.head is not None or any(map(self._gone, self.runs))
         )
 
     @cached_property
@@ -139,13 +139,9 @@ class Plan:
         """Return how many spans met each action, the request's frames counted as one span kept."""
         found = dict.fromkeys(Action, 0)
         for run in self.runs:
-            spans = self.log.span_counts[run.stop] - self.log.span_counts[run.start]
-            stays = self.log.staying_spans[run.stop] - self.log.staying_spans[run.start]
-            gone = 0 if run.fate is Fate.KEEP else spans - stays
-            if run.fate is Fate.REPLACE:
-                gone = self.replacements.span_counts[run.stop] - self.replacements.span_counts[run.start]
+            gone = self._gone(run)
             found[self._action(run.fate)] += gone
-            found[Action.KEEP] += spans - gone
+            found[Action.KEEP] += self.log.span_counts[run.stop] - self.log.span_counts[run.start] - gone
         stubs = sum(len(edit.texts) for edit in self.edits.values())
         deferred, injected = (len(self.head.deferred), len(self.head.injected)) if self.head else (0, 0)
         found[Action.STUB] += stubs
@@ -153,6 +149,15 @@ class Plan:
         found[Action.SUMMARISE] += injected
         found[Action.KEEP] += len(self.fixed.spans) + 1 - deferred - stubs
         return {action: count for action, count in found.items() if count}
+
+    def _gone(self, run: Run) -> int:
+        """Return how many spans of a run are not sent as they are, edits apart."""
+        if run.fate is Fate.KEEP:
+            return 0
+        if run.fate is Fate.REPLACE:
+            return self.replacements.span_counts[run.stop] - self.replacements.span_counts[run.start]
+        spans = self.log.span_counts[run.stop] - self.log.span_counts[run.start]
+        return spans - (self.log.staying_spans[run.stop] - self.log.staying_spans[run.start])
 
     def _action(self, fate: Fate) -> Action:
         if fate is Fate.REPLACE:
