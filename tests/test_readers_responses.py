@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.dialects import PartKind, dialect
 from core.readers.responses import ResponseFacts, response_facts
 from core.readers.times import parse_time
 from core.transcript import Usage
@@ -114,7 +115,6 @@ def test_several_choices_are_alternatives_and_the_first_counts() -> None:
         {"error": {"message": "overloaded"}},
         {"type": "error", "error": {}},
         {"object": "chat.completion.chunk", "choices": [{"delta": {}}]},
-        {"object": "response", "output": []},
         {"role": "user", "content": "no response"},
     ],
 )
@@ -167,3 +167,62 @@ def test_times(value: Any, expected: datetime) -> None:
 )
 def test_what_is_no_time(value: Any) -> None:
     assert parse_time(value) is None
+
+
+ITEM = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "hi"}]}
+REASONING = {"type": "reasoning", "summary": []}
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [([], None), ([ITEM], ITEM), ([REASONING, ITEM], {"role": "assistant", "output": [REASONING, ITEM]})],
+)
+def test_a_responses_response(output: list[Any], message: Any) -> None:
+    usage = {
+        "input_tokens": 60,
+        "input_tokens_details": {"cached_tokens": 20},
+        "output_tokens": 9,
+        "output_tokens_details": {"reasoning_tokens": 4},
+    }
+    given = {"object": "response", "model": "gpt-5", "created_at": 1730371250, "output": output, "usage": usage}
+    at = datetime(2024, 10, 31, 10, 40, 50, tzinfo=UTC)
+    assert response_facts(given) == ResponseFacts(message, Usage(60, 20, None, 9, 4), "gpt-5", at, "openai_responses")
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"promptTokenCount": 10, "cachedContentTokenCount": 4}, Usage(10, 4)),
+        ({"promptTokenCount": 10, "toolUsePromptTokenCount": 3, "candidatesTokenCount": 2}, Usage(13, output=2)),
+        ({"candidatesTokenCount": 2, "thoughtsTokenCount": 5}, Usage(output=7, reasoning=5)),
+        ({"promptTokenCount": "10"}, Usage()),
+        ([], Usage()),
+    ],
+)
+def test_gemini_usage(usage: Any, expected: Usage) -> None:
+    assert response_facts({"candidates": [], "usageMetadata": usage}).usage == expected
+
+
+def test_a_gemini_response() -> None:
+    content = {"parts": [{"text": "hi"}]}
+    facts = response_facts({"candidates": [{"content": content}], "modelVersion": "gemini-2.5-flash"})
+    message = {"parts": [{"text": "hi"}], "role": "model"}
+    assert facts == ResponseFacts(message, Usage(), "gemini-2.5-flash", None, "gemini")
+
+
+def test_an_ollama_response() -> None:
+    message = {"role": "assistant", "content": "hi"}
+    facts = response_facts({"model": "llama3", "message": message, "done": True, "prompt_eval_count": 5})
+    assert facts == ResponseFacts(message, Usage(input=5), "llama3", None, "openai_chat")
+
+
+def test_a_reply_of_several_items_is_read_as_one_message() -> None:
+    wire = response_facts({"object": "response", "output": [REASONING, ITEM, {**ITEM, "content": "there"}]}).message
+    assert wire is not None
+    message = dialect("openai_responses").message(wire)
+    assert message.role == "assistant"
+    assert [(part.kind, part.text, part.place) for part in message.parts] == [
+        (PartKind.THINKING, "", 0),
+        (PartKind.TEXT, "hi", 1),
+        (PartKind.TEXT, "there", 2),
+    ]

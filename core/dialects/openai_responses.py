@@ -8,6 +8,7 @@ body does not show. Frames of calls were measured 1 to 13 tokens above the chat 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..errors import RequestError
@@ -54,6 +55,8 @@ class OpenAIResponses:
         """Read one item. Never raises: what is not understood is an opaque part."""
         if not isinstance(wire, Mapping):
             return Message("other", (Part(PartKind.OPAQUE, text_of(wire)),))
+        if "type" not in wire and isinstance(wire.get("output"), list):
+            return self._reply(wire["output"])
         kind = str(wire.get("type") or "message")
         if kind == "message":
             role = str(wire.get("role") or "")
@@ -68,6 +71,11 @@ class OpenAIResponses:
         if kind.endswith("_call"):
             return Message("assistant", (_call(wire, kind),))
         return Message("assistant", (Part(PartKind.OPAQUE, text_of(wire)),))
+
+    def _reply(self, items: Sequence[Any]) -> Message:
+        """Read a recorded reply, `{"role": "assistant", "output": items}`, as one message."""
+        parts = [replace(part, place=place) for place, item in enumerate(items) for part in self.message(item).parts]
+        return Message("assistant", tuple(parts))
 
     def continues(self, before: Message, message: Message) -> bool:
         """Return whether an item belongs to the reply of the item before it."""

@@ -2,13 +2,15 @@
 
 The providers count differently: OpenAI's `prompt_tokens` includes cached tokens, Anthropic's `input_tokens` does
 not. Here `input` always includes them. A figure that is missing or no whole number is None, never 0.
+
+A response of OpenAI Responses is several items; where it is, its message is `{"role": "assistant", "output": items}`.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -40,7 +42,11 @@ def response_facts(response: Any) -> ResponseFacts:
         return _openai(response)
     if is_anthropic_response(response):
         return _anthropic(response)
-    return ResponseFacts()
+    if is_responses_response(response):
+        return _responses(response)
+    if is_gemini_response(response):
+        return _gemini(response)
+    return _ollama(response) if is_ollama_response(response) else ResponseFacts()
 
 
 def is_openai_response(value: Any) -> bool:
@@ -56,6 +62,23 @@ def is_anthropic_response(value: Any) -> bool:
     if not isinstance(value, Mapping) or value.get("role") != "assistant" or "content" not in value:
         return False
     return value.get("type") == "message" or "stop_reason" in value
+
+
+def is_responses_response(value: Any) -> bool:
+    """Tell whether a value is a response of OpenAI Responses."""
+    return isinstance(value, Mapping) and isinstance(value.get("output"), list) and value.get("object") == "response"
+
+
+def is_gemini_response(value: Any) -> bool:
+    """Tell whether a value is a response of Gemini generateContent (one that was refused has no candidates)."""
+    if not isinstance(value, Mapping):
+        return False
+    return isinstance(value.get("candidates"), list) or isinstance(value.get("usageMetadata"), Mapping)
+
+
+def is_ollama_response(value: Any) -> bool:
+    """Tell whether a value is a response of Ollama's chat."""
+    return isinstance(value, Mapping) and "done" in value and isinstance(value.get("message"), Mapping)
 
 
 def openai_usage(usage: Any) -> Usage:
@@ -78,6 +101,34 @@ def openai_usage(usage: Any) -> Usage:
         ),
         output=count(usage.get("completion_tokens")),
         reasoning=count(completion.get("reasoning_tokens")),
+    )
+
+
+def responses_usage(usage: Any) -> Usage:
+    """Return the usage of an OpenAI Responses response."""
+    if not isinstance(usage, Mapping):
+        return Usage()
+    given, answered = _object(usage, "input_tokens_details"), _object(usage, "output_tokens_details")
+    return Usage(
+        input=count(usage.get("input_tokens")),
+        cache_read=count(given.get("cached_tokens")),
+        cache_write=count(given.get("cache_write_tokens")),
+        output=count(usage.get("output_tokens")),
+        reasoning=count(answered.get("reasoning_tokens")),
+    )
+
+
+def gemini_usage(usage: Any) -> Usage:
+    """Return the usage of a Gemini response: its output leaves out thoughts, its prompt what tools of its own added."""
+    if not isinstance(usage, Mapping):
+        return Usage()
+    prompt, tools = count(usage.get("promptTokenCount")), count(usage.get("toolUsePromptTokenCount"))
+    answer, thoughts = count(usage.get("candidatesTokenCount")), count(usage.get("thoughtsTokenCount"))
+    return Usage(
+        input=None if prompt is None else prompt + (tools or 0),
+        cache_read=count(usage.get("cachedContentTokenCount")),
+        output=None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0),
+        reasoning=thoughts,
     )
 
 
@@ -125,6 +176,48 @@ def _anthropic(response: Wire) -> ResponseFacts:
         model=_text(response.get("model")),
         at=parse_time(response.get("created_at")),
         dialect="anthropic",
+    )
+
+
+def _responses(response: Wire) -> ResponseFacts:
+    items = [item for item in response["output"] if isinstance(item, Mapping)]
+    return ResponseFacts(
+        message=reply_of_items(items),
+        usage=responses_usage(response.get("usage")),
+        model=_text(response.get("model")),
+        at=parse_time(response.get("created_at")),
+        dialect="openai_responses",
+    )
+
+
+def reply_of_items(items: Sequence[Wire]) -> Wire | None:
+    """Return one wire value for a reply of OpenAI Responses: its item, or all of them in one; None for no item."""
+    if len(items) <= 1:
+        return items[0] if items else None
+    return {"role": "assistant", "output": list(items)}
+
+
+def _gemini(response: Wire) -> ResponseFacts:
+    found = response.get("candidates")
+    candidates = [one for one in found if isinstance(one, Mapping)] if isinstance(found, list) else []
+    content = next((content for one in candidates if isinstance(content := one.get("content"), Mapping)), None)
+    return ResponseFacts(
+        message=None if content is None else {**content, "role": content.get("role") or "model"},
+        usage=gemini_usage(response.get("usageMetadata")),
+        model=_text(response.get("modelVersion")),
+        at=parse_time(response.get("createTime")),
+        dialect="gemini",
+    )
+
+
+def _ollama(response: Wire) -> ResponseFacts:
+    prompt, answer = count(response.get("prompt_eval_count")), count(response.get("eval_count"))
+    return ResponseFacts(
+        message={"role": "assistant", **response["message"]},
+        usage=Usage(input=prompt, output=answer),
+        model=_text(response.get("model")),
+        at=parse_time(response.get("created_at")),
+        dialect="openai_chat",
     )
 
 
