@@ -61,6 +61,18 @@ def test_cache_marks_wander_without_copies() -> None:
     assert [dump(transcript.captured(i)) for i in range(2)] == [dump(body) for body in bodies]
 
 
+def test_texts_that_are_lists_only_while_they_are_marked_have_few_variants() -> None:
+    texts = [user("a"), assistant("b"), user("c"), assistant("d"), user("e"), assistant("f"), user("g")]
+    bodies = [{"messages": [*texts[:last], marked(texts[last]["content"])]} for last in (0, 2, 4, 6)]
+    builder = TranscriptBuilder("anthropic")
+    for body in bodies:
+        builder.call(builder.body(body))
+    transcript = builder.build()
+    assert [[position for position, _ in call.variants] for call in transcript.calls] == [[0], [0, 2], [0, 4], [0, 6]]
+    assert transcript.messages[1:] == tuple(texts[1:])
+    assert [dump(transcript.captured(i)) for i in range(4)] == [dump(body) for body in bodies]
+
+
 @pytest.mark.parametrize(
     "other",
     [

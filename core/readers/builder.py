@@ -47,6 +47,8 @@ class TranscriptBuilder:
         self.calls: list[Call] = []
         self.keys: list[bytes] = []
         """The content key of each message."""
+        self._plain_texts: dict[str, bool] = {}
+        """Whether the newest unmarked message of a role that is one text was a string, not a list."""
         self._heads: dict[bytes, int] = {}
         self._values: dict[bytes, Any] = {}
         self._exact: dict[tuple[int, bytes], _Form] = {}
@@ -184,15 +186,37 @@ class TranscriptBuilder:
     def _new_form(self, parent: int, wire: Wire) -> _Form:
         key = self._content_digest(wire)
         node = self._content.setdefault((parent, key), len(self.messages))
+        plain = self._as_spelt(wire)
         if node == len(self.messages):
-            self.messages.append(without_marks(wire))
+            self.messages.append(plain)
             self.parents.append(parent)
             self.keys.append(key)
         stored = self.messages[node]
         return _Form(node, None if stored is wire or dump(stored) == dump(wire) else wire)
 
+    def _as_spelt(self, wire: Wire) -> Wire:
+        """Return a message without marks, in the spelling that its role has where no mark asks for a list.
+
+        Clients that write a text as a list only to mark it write it as a text in all later calls.
+        """
+        plain: Wire = without_marks(wire)
+        role, text = (plain.get("role"), _only_text(plain)) if isinstance(plain, dict) else (None, None)
+        if text is None or not isinstance(role, str):
+            return plain
+        if plain is wire:
+            self._plain_texts[role] = isinstance(wire["content"], str)
+        return {**plain, "content": text} if self._plain_texts.get(role) and plain is not wire else plain
+
     def _content_digest(self, wire: Wire) -> bytes:
         return digest(self.dialect.content_key(wire))
+
+
+def _only_text(wire: Wire) -> str | None:
+    """Return the text of a message that is one text and nothing else, however it is spelt."""
+    content = wire.get("content")
+    if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict):
+        content = content[0].get("text") if content[0].keys() == {"type", "text"} else None
+    return content if isinstance(content, str) and content else None
 
 
 def exact_keys(wires: Sequence[Wire]) -> list[bytes]:

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any
 
 from ..transcript import ROOT, Transcript, Usage
-from ..wire import Wire
+from ..wire import Wire, digest
 from .builder import Placed, TranscriptBuilder
 
 __all__ = ["Chain", "Run", "Step"]
@@ -139,13 +139,22 @@ class Run:
         places = {builder.keys[node]: place for place, node in enumerate(before) if place >= shared}
         met = [(places[key], at) for at, node in enumerate(placed.nodes) if (key := builder.keys[node]) in places]
         met = [(place, at) for place, at in met if at >= shared]
+        met += self._met_response(old, len(before), placed, shared)
         (self.rewritten if shared or met else self.others).append(len(builder.calls))
         if not met:
             return None
         place, at = max(met)
-        new = wires[at + 1 :]
+        new = wires[at + (place < len(before)) :]
         chain.history = builder.extend(old.history, new)
         return self._answer(old.call, new) if place == len(before) - 1 else None
+
+    def _met_response(self, old: Chain, place: int, placed: Placed, shared: int) -> list[tuple[int, int]]:
+        """Return where a prompt holds what the last call before answered, which no prompt held yet."""
+        response = self.builder.calls[old.call].response
+        if response is None:
+            return []
+        key = digest(self.builder.dialect.content_key(response))
+        return [(place, at) for at, node in enumerate(placed.nodes) if at >= shared and self.builder.keys[node] == key]
 
     def _shared(self, history: int, nodes: Sequence[int]) -> int:
         before = set(self.builder.path(history))
