@@ -65,9 +65,8 @@ class Plan:
         """The ids of the spans that are sent and cannot go, when the result is over its budget."""
         if not self.excess:
             return ()
-        sent = [made.span_id for made in self.decisions if made.tokens_after > 0]
-        # Frames block only where nothing else is left to name.
-        return tuple(sent[:-1] if len(sent) > 1 and sent[-1] == OVERHEAD_ID else sent)
+        sent = [made.span_id for made in self.decisions if made.tokens_after > 0 and made.span_id != OVERHEAD_ID]
+        return tuple(sent) or (OVERHEAD_ID,)
 
     def fates(self) -> Iterator[tuple[int, Fate, Run]]:
         """Yield every unit's index with what really happens to it: units that must stay are kept."""

@@ -13,6 +13,7 @@ from core.dialects import dialect as dialect_named
 from core.engine import counter_of
 from core.plan import Action, Status
 from core.runtime import ContextRuntime, Hints, Result
+from core.spans import SpanKind
 from core.units import units
 from core.validity import new_violations, validate
 from core.wire import dump
@@ -124,8 +125,20 @@ def check_accounts(config: Mapping[str, Any], body: Wire, result: Result) -> Non
     assert sum(result.plan.kinds().values()) == result.tokens_after
     assert Counter(made.action for made in decisions) == Counter(result.plan.actions())
     assert len({made.span_id for made in decisions}) == len(decisions)
-    assert size(config, result.request) == result.tokens_after, "not what is really sent"
+    sent = whole(config, result.request)
+    assert sent.tokens_before == result.tokens_after, "not what is really sent"
+    if not any(span.kind is SpanKind.RETRIEVAL for unit in result.plan.log.units for span in unit.spans):
+        assert _by_kind(sent) == _by_kind(result)
     assert result.tokens_after <= result.tokens_before
+
+
+def _by_kind(result: Result) -> dict[str, int]:
+    """Tokens by span kind; what is no text in a leading system message counts as overhead."""
+    aside = (SpanKind.OVERHEAD, SpanKind.IMAGE, SpanKind.OTHER)
+    found = Counter(dict.fromkeys(["aside"], 0))
+    for kind, tokens in result.plan.kinds().items():
+        found["aside" if kind in aside else kind] += tokens
+    return dict(found)
 
 
 def check_status(config: Mapping[str, Any], result: Result) -> None:

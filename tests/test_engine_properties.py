@@ -1,0 +1,99 @@
+"""The rules of every strategy (DESIGN section 3) on random requests of both dialects."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.plan import Status
+from core.runtime import Hints
+from core.wire import dump
+from tests.engine_bodies import DIALECTS, TEXTS, bodies
+from tests.engine_checks import GROUPS, KINDS, assemble, check, configurations, size, with_budget
+
+ORDINARY = int(os.environ.get("ENGINE_EXAMPLES", "100"))
+MANY = 3000
+BOTH = pytest.mark.parametrize("dialect", DIALECTS)
+EACH = pytest.mark.parametrize("kind", KINDS)
+CUTTING = pytest.mark.parametrize("kind", KINDS[2:])
+
+
+def examples(count: int) -> Any:
+    return settings(max_examples=count, suppress_health_check=list(HealthCheck))
+
+
+def budgets(whole: int) -> st.SearchStrategy[int | None]:
+    """A budget: impossible, tight, about the size of the input, or none."""
+    near = st.integers(-2, 2).map(lambda d: max(0, whole + d))
+    tight = st.integers(0, whole + 10)
+    return st.one_of(st.none(), st.just(0), near, tight, tight, tight)
+
+
+@st.composite
+def hints(draw: Any, body: dict[str, Any]) -> Hints | None:
+    """Pins and retrieval by span id or call id."""
+    if draw(st.booleans()):
+        return None
+    ids = st.sampled_from(["c0", "c1", "c2", *(f"m{at}.0" for at in range(len(body["messages"])))])
+    return Hints(
+        pins=tuple(draw(st.lists(ids, max_size=2))),
+        retrieval=tuple(draw(st.lists(ids, max_size=2))),
+        active_tools=tuple(draw(st.lists(st.just("run_python"), max_size=1))),
+    )
+
+
+@BOTH
+@EACH
+@examples(ORDINARY)
+@given(data=st.data())
+def test_every_result(kind: str, dialect: str, data: st.DataObject) -> None:
+    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
+    config = with_budget(config, data.draw(budgets(size(config, body))))
+    check(config, body, dialect, data.draw(hints(body)))
+
+
+@BOTH
+@EACH
+@examples(ORDINARY)
+@given(data=st.data())
+def test_a_lower_budget_never_sends_more(kind: str, dialect: str, data: st.DataObject) -> None:
+    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
+    most = size(config, body) + 5
+    low, high = sorted(data.draw(st.tuples(st.integers(0, most), st.integers(0, most))))
+    less, more = (assemble(with_budget(config, budget), body) for budget in (low, high))
+    if not less.excess:
+        assert less.tokens_after <= more.tokens_after
+    elif more.excess:
+        assert dump(less.request) == dump(more.request), "not the same floor"
+
+
+@BOTH
+@EACH
+@examples(ORDINARY)
+@given(data=st.data())
+def test_a_result_assembled_again_is_the_same(kind: str, dialect: str, data: st.DataObject) -> None:
+    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
+    config = with_budget(config, data.draw(budgets(size(config, body))))
+    once = assemble(config, body)
+    again = assemble(config, once.request)
+    assert again.tokens_after <= once.tokens_after
+    if not once.excess or once.status is not Status.OVER_BUDGET:
+        assert dump(again.request) == dump(once.request)
+
+
+@BOTH
+@EACH
+@examples(ORDINARY)
+@given(data=st.data())
+def test_a_budget_above_the_input_changes_nothing(kind: str, dialect: str, data: st.DataObject) -> None:
+    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect, rules=st.just([])))
+    config["strategy"] = {**config["strategy"], **({"trigger": 1.0, "groups": []} if kind == "tiered_injection" else {})}
+    enough = size(config, body) + config["strategy"].get("overhead", 0)
+    for budget in (enough, enough + data.draw(st.integers(1, 1000)), None):
+        result = assemble(with_budget(config, budget), body)
+        assert (result.status, result.excess) == (Status.FITS, 0)
+        assert dump(result.request) == dump(body)
