@@ -70,7 +70,9 @@ class OpenAIResponses:
             return Message("tool", (Part(PartKind.TOOL_RESULT, _output(wire), call_id=_call_id(wire)),))
         if kind.endswith("_call"):
             return Message("assistant", (_call(wire, kind),))
-        return Message("assistant", (Part(PartKind.OPAQUE, text_of(wire)),))
+        role = str(wire.get("role") or "assistant")
+        role = ROLES.get(role, role)
+        return Message(role if role in KNOWN_ROLES else "assistant", (Part(PartKind.OPAQUE, text_of(wire)),))
 
     def _reply(self, items: Sequence[Any]) -> Message:
         """Read a recorded reply, `{"role": "assistant", "output": items}`, as one message."""

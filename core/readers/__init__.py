@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..transcript import Transcript
-from . import anthropic, claude_code, openai_chat
+from . import anthropic, claude_code, gemini, openai_chat, openai_responses
 from .formats import Format, Reading
 from .problems import Counts, Problem, Report, kind_of
 from .records import Records
@@ -21,7 +21,14 @@ from .titles import shortened
 __all__ = ["Counts", "Problem", "ReadResult", "Report", "format_names", "read", "read_stream"]
 
 _FORMATS: dict[str, Format] = {
-    known.name: known for known in (claude_code.FORMAT, anthropic.FORMAT, openai_chat.FORMAT)
+    known.name: known
+    for known in (
+        claude_code.FORMAT,
+        openai_responses.FORMAT,
+        gemini.FORMAT,
+        anthropic.FORMAT,
+        openai_chat.FORMAT,
+    )
 }
 
 SAMPLE = 20

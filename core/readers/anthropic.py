@@ -8,9 +8,10 @@ from typing import Any
 from ..dialects import detect
 from ..transcript import Transcript
 from .formats import Format, Reading, share
-from .items import bodies, has_messages, is_message_list, is_openai_body, responses
 from .responses import is_anthropic_response
 from .runs import read_requests
+from .shapes import bodies, has_messages, is_item, is_message_list, is_openai_body, responses
+from .stream_logs import event_kind
 
 CERTAIN = 0.95
 
@@ -32,7 +33,13 @@ def _is_certain(value: Any) -> bool:
         return _shows({"messages": value})
     if isinstance(value, list):
         return any(map(_is_certain, value))
-    return any(map(_shows, bodies(value))) or any(map(is_anthropic_response, responses(value)))
+    if event_kind(value) == "anthropic":
+        return True
+    return any(map(_shows, bodies(value))) or any(map(_is_response, responses(value)))
+
+
+def _is_response(value: Any) -> bool:
+    return is_anthropic_response(value) and not is_item(value)
 
 
 def _is_openai(value: Any) -> bool:

@@ -6,6 +6,7 @@ Logs wrap these in many ways: a bare list of messages, a request body, a data se
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,22 +16,44 @@ from ..dialects import detect
 from ..wire import Wire
 from .problems import Report, kind_of
 from .records import Record
-from .responses import ResponseFacts, is_anthropic_response, is_openai_response, response_facts
+from .responses import ResponseFacts, response_facts
+from .shapes import (
+    LISTS,
+    REQUEST_KEYS,
+    as_rest,
+    bodies,
+    has_messages,
+    is_body,
+    is_content,
+    is_content_list,
+    is_item,
+    is_item_list,
+    is_message,
+    is_message_list,
+    is_openai_body,
+    is_response,
+    list_key,
+    responses,
+    unwrapped,
+)
 from .times import parse_time
 
-REQUEST_KEYS = frozenset(
-    """
-    messages model system tools tool_choice parallel_tool_calls functions function_call max_tokens
-    max_completion_tokens max_output_tokens temperature top_p top_k min_p n stop stop_sequences stream stream_options
-    seed response_format output_format output_config metadata user thinking reasoning reasoning_effort verbosity
-    logprobs top_logprobs logit_bias presence_penalty frequency_penalty repetition_penalty service_tier store
-    modalities audio prediction web_search_options extra_body context_management container mcp_servers cache_control
-    betas prompt_cache_key prompt_cache_retention safety_identifier
-    """.split()  # noqa: SIM905
-)
-"""What a request body may hold. A record without a model and with other keys is a row around its messages."""
+__all__ = [
+    "Item",
+    "Items",
+    "bodies",
+    "has_messages",
+    "is_message",
+    "is_message_list",
+    "is_openai_body",
+    "is_response",
+    "responses",
+]
 
+REPEATED = ("instructions", "previous_response_id", "tools", "tool_choice", "reasoning", "max_output_tokens")
+"""What a response of OpenAI Responses repeats of its request, where it says something about the prompt."""
 SESSION_KEYS = ("session_id", "session", "conversation_id", "thread_id", "instance_id")
+_MODEL_IN_URL = re.compile(r"/models/([^/:?]+):\w*[gG]enerateContent")
 TIME_KEYS = ("at", "timestamp", "time", "created_at", "started_at", "start_time")
 
 
@@ -51,13 +74,23 @@ class Item:
     meta: Mapping[str, Any] = field(default_factory=dict)
     numbers: Sequence[int] = ()
     """The messages' numbers in the file, from 1."""
+    asked: str | None = None
+    """The model that the request names beside its body."""
+    repeated: Mapping[str, Any] = field(default_factory=dict)
+    """What a response repeats of its request."""
 
     @property
     def model(self) -> str | None:
         """The model that answered, else the one that was asked."""
         asked = self.body.get("model") if self.body is not None else None
         answered = self.facts.model if self.facts is not None else None
-        return answered or (asked if isinstance(asked, str) and asked else None)
+        return answered or (asked if isinstance(asked, str) and asked else self.asked)
+
+    @property
+    def is_continued(self) -> bool:
+        """Tell whether the provider holds earlier items of the conversation, which the body does not show."""
+        body = self.body or {}
+        return "input" in body and bool(body.get("previous_response_id") or body.get("conversation"))
 
 
 class Items:
@@ -72,12 +105,13 @@ class Items:
     def of(self, record: Record) -> Iterator[Item]:
         """Yield what a record holds: nothing if it is no exchange, several for a list of them."""
         value, place = record
-        if is_message_list(value):
-            yield from self._request({"messages": value}, {}, place, bare=True)
+        bare = _bare_body(value)
+        if bare is not None:
+            yield from self._request(bare, {}, place, bare=True)
         elif isinstance(value, list):
             for number, inner in enumerate(value, 1):
                 yield from self.of(Record(inner, _within(place, f"item {number}")))
-        elif is_message(value) and not is_response(value):
+        elif (is_message(value) or is_item(value) or is_content(value)) and not is_response(value):
             self._loose.append(value)
         elif isinstance(value, Mapping):
             yield from self._object(value, place)
@@ -89,26 +123,35 @@ class Items:
     def rest(self) -> Iterator[Item]:
         """Yield the list of the messages that stood one a record."""
         if self._loose:
-            yield from self._request({"messages": self._loose}, {}, "", bare=True)
+            body = _bare_body(self._loose) or {"messages": self._loose}
+            yield from self._request(body, {}, "", bare=True)
 
     def _object(self, value: Wire, place: str) -> Iterator[Item]:
         if is_response(value):
             yield self._response(response_facts(value), value, place)
-        elif has_messages(value.get("request")):
+        elif is_body(value.get("request")):
             yield from self._request(value["request"], value, place)
-        elif has_messages(value.get("body")):
+        elif is_body(value.get("body")):
             yield from self._request(value["body"], value, place)
         elif has_messages(value):
             body, row = _body_of_row(value)
             yield from self._request(body, row, place, bare="model" not in body)
+        elif is_body(value):
+            body, row = _body_of_row(value)
+            yield from self._request(body, row, place, bare=body.keys() == {list_key(body)})
+        elif value.get("object") == "list" and is_item_list(value.get("data")):
+            yield from self._request({"input": value["data"]}, {}, place, bare=True)
         elif answer := next(filter(is_response, responses(value)), None):
             yield self._response(response_facts(answer), value, place)
 
     def _request(self, body: Wire, around: Wire, place: str, bare: bool = False) -> Iterator[Item]:
-        numbered = [(n, message) for n, message in enumerate(body["messages"], 1) if isinstance(message, Mapping)]
-        if len(numbered) != len(body["messages"]):
-            self._not_objects(body["messages"], place)
-            body = {**body, "messages": [message for _, message in numbered]}
+        body = as_rest(body)
+        key = list_key(body)
+        listed = body[key] if isinstance(body[key], list) else [{"content": body[key]}]
+        numbered = [(n, message) for n, message in enumerate(listed, 1) if isinstance(message, Mapping)]
+        if len(numbered) != len(listed):
+            self._not_objects(listed, place)
+            body = {**body, key: [message for _, message in numbered]}
         if not numbered:
             self.report.add("the request holds no messages", "A list of messages was expected.", place=place)
             return
@@ -125,6 +168,7 @@ class Items:
             hints=around["hints"] if isinstance(around.get("hints"), Mapping) else None,
             meta=_rest(around),
             numbers=[number for number, _ in numbered],
+            asked=_model_beside(around),
         )
 
     def _not_objects(self, messages: list[Any], place: str) -> None:
@@ -138,10 +182,18 @@ class Items:
 
     def _response(self, facts: ResponseFacts, around: Wire, place: str) -> Item:
         session, at = _session(around, {}), _time(around) or facts.at
-        return Item(place, facts.dialect or self.dialect, facts=facts, logged=True, session=session, at=at)
+        return Item(
+            place=place,
+            dialect=facts.dialect or self.dialect,
+            facts=facts,
+            logged=True,
+            session=session,
+            at=at,
+            repeated={key: around[key] for key in REPEATED if facts.dialect == "openai_responses" and around.get(key)},
+        )
 
     def _answer(self, response: Any, place: str) -> ResponseFacts:
-        response = _unwrapped(response)
+        response = unwrapped(response)
         facts = response_facts(response)
         if facts.dialect is None and isinstance(response, str):
             return ResponseFacts({"role": "assistant", "content": response})
@@ -151,85 +203,36 @@ class Items:
             failed = isinstance(response, Mapping) and ("error" in response or response.get("type") == "error")
             self.report.add(
                 "the call failed, so there is no response" if failed else "the response is of no known shape",
-                "The request was read." if failed else "A chat completion or an Anthropic message was expected.",
+                "The request was read." if failed else "A response of one of the known providers was expected.",
                 place=place,
                 warning=failed,
             )
         return facts
 
     def _dialect_of(self, body: Wire, facts: ResponseFacts | None) -> str:
-        if self.forced:
+        key = list_key(body)
+        if self.forced and LISTS[self.dialect] == key:
             return self.dialect
-        if facts is not None and facts.dialect is not None:
+        if facts is not None and facts.dialect is not None and LISTS[facts.dialect] == key:
             return facts.dialect
         seen = detect(body)
-        return self.dialect if seen == "openai_chat" and not is_openai_body(body) else seen
+        fits = LISTS[self.dialect] == key and seen == "openai_chat" and not is_openai_body(body)
+        return self.dialect if fits else seen
 
 
-def bodies(value: Any) -> list[Any]:
-    """Return the places where a record may hold a request body."""
-    return [value, value.get("request"), value.get("body")] if isinstance(value, Mapping) else []
-
-
-def responses(value: Any) -> list[Any]:
-    """Return the places where a record may hold a response that can be read with its request, if it has one."""
-    if not isinstance(value, Mapping):
-        return []
-    readable = "request" not in value or has_messages(value["request"])
-    return [value, _unwrapped(value.get("response"))] if readable else [value]
-
-
-def has_messages(value: Any) -> bool:
-    """Tell whether a value is an object with a list `messages` that holds messages, or nothing."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("messages"), list):
-        return False
-    return not value["messages"] or any(map(is_message, value["messages"]))
-
-
-def is_message_list(value: Any) -> bool:
-    """Tell whether a value is a bare list of messages."""
-    return isinstance(value, list) and any(map(is_message, value)) and not all(map(is_response, value))
-
-
-def is_message(value: Any) -> bool:
-    """Tell whether a value looks like a message: an object with a role and something said or called."""
-    if not isinstance(value, Mapping) or not isinstance(value.get("role"), str):
-        return False
-    return any(key in value for key in ("content", "tool_calls", "function_call", "reasoning_content"))
-
-
-def is_reply(message: Wire) -> bool:
-    """Tell whether a message is the assistant's."""
-    return message.get("role") in ("assistant", "model")
-
-
-def is_response(value: Any) -> bool:
-    """Tell whether a value is a response object of a provider."""
-    return is_openai_response(value) or is_anthropic_response(value)
-
-
-def is_openai_body(body: Wire) -> bool:
-    """Tell whether something in a body exists in OpenAI chat and not in Anthropic Messages."""
-    if any(key in body for key in ("functions", "response_format", "max_completion_tokens", "frequency_penalty")):
-        return True
-    tools = body.get("tools")
-    if isinstance(tools, list) and any(isinstance(tool, Mapping) and "function" in tool for tool in tools):
-        return True
-    return any(map(is_openai_message, body["messages"]))
-
-
-def is_openai_message(message: Any) -> bool:
-    """Tell whether a message can only be one of OpenAI chat."""
-    if not isinstance(message, Mapping):
-        return False
-    roles = ("system", "developer", "tool", "function")
-    return message.get("role") in roles or "tool_calls" in message or "function_call" in message
+def _bare_body(value: Any) -> Wire | None:
+    """Return a bare list of messages, items or contents as a body; None if it is no such list."""
+    if is_item_list(value) and any(is_item(item) and not is_response(item) for item in value):
+        return {"input": value}
+    if is_content_list(value):
+        return {"contents": value}
+    return {"messages": value} if is_message_list(value) else None
 
 
 def _body_of_row(value: Wire) -> tuple[Wire, Wire]:
     """Return the body, and what stands around it: a response beside it, or all that no request holds."""
     beside = {key: value[key] for key in ("response", "hints") if key in value}
-    if "model" in value or value.keys() <= REQUEST_KEYS:
+    if "model" in value or value.keys() <= REQUEST_KEYS or "messages" not in value:
         return {key: inner for key, inner in value.items() if key not in beside} if beside else value, beside
     body = {key: inner for key, inner in value.items() if key in REQUEST_KEYS}
     return body, {key: inner for key, inner in value.items() if key not in REQUEST_KEYS}
@@ -238,13 +241,6 @@ def _body_of_row(value: Wire) -> tuple[Wire, Wire]:
 def _rest(around: Wire) -> dict[str, Any]:
     read = {"request", "body", "response", "hints", "messages", "method", "url"}
     return {key: value for key, value in around.items() if key not in read}
-
-
-def _unwrapped(response: Any) -> Any:
-    """Return the response inside a logged HTTP answer (`{"status_code", "body"}`)."""
-    if isinstance(response, Mapping) and isinstance(response.get("body"), Mapping | str) and "choices" not in response:
-        return response["body"]
-    return response
 
 
 def _session(around: Wire, body: Wire) -> str:
@@ -256,6 +252,13 @@ def _session(around: Wire, body: Wire) -> str:
                 return str(owner[key])
     user = metadata.get("user_id")
     return user.rpartition("_session_")[2] if isinstance(user, str) and "_session_" in user else ""
+
+
+def _model_beside(around: Wire) -> str | None:
+    """Return the model that stands beside a body, or in the address that a Gemini request is sent to."""
+    model, url = around.get("model"), around.get("url")
+    found = _MODEL_IN_URL.search(url) if isinstance(url, str) else None
+    return model if isinstance(model, str) and model else found.group(1) if found else None
 
 
 def _time(around: Wire) -> datetime | None:

@@ -7,9 +7,10 @@ from typing import Any
 
 from ..transcript import Transcript
 from .formats import Format, Reading, share
-from .items import bodies, has_messages, is_message, is_message_list, is_openai_body, is_response, responses
 from .responses import is_openai_response
 from .runs import read_requests
+from .shapes import bodies, has_messages, is_message, is_message_list, is_openai_body, is_response, responses
+from .stream_logs import event_kind
 
 CERTAIN = 0.9
 """For what only OpenAI chat has."""
@@ -33,6 +34,8 @@ def _is_certain(value: Any) -> bool:
         return is_openai_body({"messages": value})
     if isinstance(value, list):
         return bool(value) and all(map(_is_certain, value))
+    if event_kind(value) == "openai_chat":
+        return True
     return is_openai_response(value) or any(has_messages(body) and is_openai_body(body) for body in bodies(value))
 
 

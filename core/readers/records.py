@@ -22,6 +22,8 @@ _DECODER = json.JSONDecoder(strict=False)
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 _START = re.compile(r"\n[{\[]")
+_EVENT = re.compile(r"(event|data|id|retry)\s*:|:")
+"""A line of a server-sent event stream; one that begins with a colon is a comment."""
 _SPACE = re.compile(r"[\s,\x00]*")
 
 
@@ -64,6 +66,9 @@ class Records:
             if not self.report.problems:
                 self.report.add("there is nothing in it", "JSON or JSON Lines was expected.")
             return
+        if _EVENT.match(first.text):
+            yield from self._by_event(chain([first], lines))
+            return
         try:
             value = parse(first.text)
         except Unreadable:
@@ -85,6 +90,44 @@ class Records:
             except Unreadable as error:
                 self._broken_line(line, error, last=following is None)
             line = following
+
+    def _by_event(self, lines: Iterator[Line]) -> Iterator[Record]:
+        """Read a server-sent event stream: its `data:` lines are the records; a value may go on over several."""
+        data: list[str] = []
+        start: Line | None = None
+        for line in lines:
+            name, _, text = line.text.partition(":")
+            if name.strip() != "data":
+                yield from self._event(data, start, whole=True)
+                data = []
+                if not _EVENT.match(line.text):
+                    self.report.counts.read += 1
+                    self.report.broken(
+                        "this is no line of an event stream", "The line was left out.", place=f"line {line.number}"
+                    )
+                continue
+            start = line if not data else start
+            data.append(text)
+            found = list(self._event(data, start, whole=False))
+            data = [] if found else data
+            yield from found
+        yield from self._event(data, start, whole=True)
+
+    def _event(self, data: list[str], line: Line | None, whole: bool) -> Iterator[Record]:
+        if not data or line is None:
+            return
+        text = "\n".join(data)
+        try:
+            value = "[DONE]" if text.strip() == "[DONE]" else parse(text)
+        except Unreadable as error:
+            if whole:
+                self.report.counts.read += 1
+                self.report.broken(
+                    f"the data of the event is not JSON ({error})", "It was left out.", place=f"line {line.number}"
+                )
+            return
+        self.report.counts.read += 1
+        yield Record(value, f"line {line.number}")
 
     def _broken_line(self, line: Line, error: Unreadable, last: bool) -> None:
         place = f"line {line.number}"

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ..transcript import ROOT, Transcript, Usage
+from ..transcript import ROOT, Fidelity, Transcript, Usage
 from ..wire import Wire, digest
 from .builder import Placed, TranscriptBuilder
+from .replies import first_reply
 
 __all__ = ["Chain", "Run", "Step"]
 
@@ -81,6 +82,7 @@ class Run:
         model: str | None = None,
         at: datetime | None = None,
         hints: Mapping[str, Any] | None = None,
+        fidelity: Fidelity = Fidelity.CAPTURED,
     ) -> Step:
         """Add a request, split into head and conversation, as the run's next call."""
         placed = self.builder.chain(self.builder.head(head), wires, exact)
@@ -94,7 +96,14 @@ class Run:
         chain.last, chain.call = placed.last, len(self.builder.calls)
         self._chains[chain.last] = chain
         self.builder.call(
-            placed, history=chain.history, response=response, usage=usage or Usage(), model=model, at=at, hints=hints
+            placed,
+            history=chain.history,
+            response=response,
+            usage=usage or Usage(),
+            model=model,
+            at=at,
+            hints=hints,
+            fidelity=fidelity,
         )
         return Step(chain.call, placed, answered, chain)
 
@@ -116,8 +125,7 @@ class Run:
     def _answer(self, call: int, following: Sequence[Wire]) -> int | None:
         if self.builder.calls[call].response is not None:
             return None
-        spoken = self.builder.dialect
-        response = next((wire for wire in following if spoken.message(wire).role == "assistant"), None)
+        response = first_reply(self.builder.dialect, following)
         if response is None:
             return None
         self.builder.answer(call, response)

@@ -16,8 +16,11 @@ from ..wire import Wire, digest
 from .builder import Placed, TranscriptBuilder, exact_keys
 from .checks import MessageChecks
 from .formats import Reading
-from .items import Item, Items, is_reply
+from .items import Item, Items
+from .replies import compacts, last_reply, reply_of, reply_spans
 from .run import Run
+from .shapes import LISTS
+from .stream_logs import joined_streams
 from .titles import title_of
 
 OPEN_RUNS = 256
@@ -28,7 +31,7 @@ def read_requests(reading: Reading, dialect_name: str) -> Iterator[Transcript]:
     """Read records of requests and responses. The dialect is taken where a record fits several."""
     items = Items(dialect_name, reading.forced, reading.report)
     runs = _Runs(reading)
-    for record in reading.records:
+    for record in joined_streams(reading.records, reading.report):
         found, told = False, reading.report.told
         for item in items.of(record):
             found = True
@@ -38,7 +41,7 @@ def read_requests(reading: Reading, dialect_name: str) -> Iterator[Transcript]:
         elif reading.report.told > told:
             reading.report.counts.broken += 1
         else:
-            expected = "An object with `messages`, a list of messages or a response was expected; it was left out."
+            expected = "A request with its messages, a list of messages or a response was expected; it was left out."
             reading.report.broken("this is no request and no response", expected, place=record.place)
     for item in items.rest():
         yield from runs.add(item)
@@ -55,8 +58,13 @@ class _Request:
     exact: list[bytes]
     first: bytes | None
     """The content key of the first message after the system part."""
-    finished: bool
-    """It ends with the assistant's answer: a whole conversation rather than a request as it was sent."""
+    shown: int
+    """How many messages stand before the answer that it ends with."""
+
+    @property
+    def finished(self) -> bool:
+        """Tell whether it ends with the model's answer: a whole conversation rather than a request as it was sent."""
+        return self.shown < len(self.wires)
 
     @classmethod
     def of(cls, item: Item) -> _Request:
@@ -65,7 +73,7 @@ class _Request:
         spoken = dialect(item.dialect)
         head, wires = spoken.split(item.body)
         first = digest(spoken.content_key(wires[0])) if wires else None
-        return cls(item, head, wires, exact_keys(wires), first, bool(wires) and is_reply(wires[-1]))
+        return cls(item, head, wires, exact_keys(wires), first, last_reply(spoken, wires))
 
 
 class _Runs:
@@ -140,6 +148,7 @@ class _Growing:
         self._checks: dict[int, MessageChecks] = {}
         self._only: tuple[_Request, Placed] | None = None
         self._all_finished = True
+        self._continued = False
 
     def may_hold(self, item: Item) -> bool:
         """Tell whether nothing says that an item is of another session."""
@@ -147,8 +156,7 @@ class _Growing:
 
     def is_extended_by(self, request: _Request) -> bool:
         """Tell whether a request repeats one of these prompts and goes on. The same conversation again does not."""
-        shown = len(request.wires) - request.finished
-        return self._run.is_extended_by(request.wires[:shown], request.exact[:shown])
+        return self._run.is_extended_by(request.wires[: request.shown], request.exact[: request.shown])
 
     def add(self, request: _Request) -> None:
         """Add a request as the next call."""
@@ -162,7 +170,9 @@ class _Growing:
             model=item.model,
             at=item.at,
             hints=item.hints,
+            fidelity=Fidelity.PARTIAL if item.is_continued else Fidelity.CAPTURED,
         )
+        self._continued = self._continued or item.is_continued
         self._only = None if step.call else (request, step.placed)
         self.finished = request.finished
         self._all_finished = self._all_finished and request.finished
@@ -204,14 +214,14 @@ class _Growing:
         """
         builder, item = self._run.builder, request.item
         builder.calls.clear()
-        for position, wire in enumerate(request.wires):
-            if is_reply(wire):
-                last = placed.nodes[position - 1] if position else ROOT
-                variants = tuple(variant for variant in placed.variants if variant[0] < position)
-                prompt = Placed(placed.head, last, variants)
-                builder.call(prompt, response=wire, model=item.model, fidelity=Fidelity.RECONSTRUCTED)
+        partial = Fidelity.PARTIAL if item.is_continued else None
+        for start, stop in reply_spans(builder.dialect, request.wires):
+            last = placed.nodes[start - 1] if start else ROOT
+            variants = tuple(variant for variant in placed.variants if variant[0] < start)
+            prompt, response = Placed(placed.head, last, variants), reply_of(request.wires[start:stop])
+            builder.call(prompt, response=response, model=item.model, fidelity=partial or Fidelity.RECONSTRUCTED)
         if not request.finished:
-            fidelity = Fidelity.RECONSTRUCTED if item.bare else Fidelity.CAPTURED
+            fidelity = partial or (Fidelity.RECONSTRUCTED if item.bare else Fidelity.CAPTURED)
             builder.call(placed, model=item.model, at=item.at, hints=item.hints, fidelity=fidelity)
 
     def _notes(self) -> list[str]:
@@ -219,9 +229,17 @@ class _Growing:
         notes = self._run.notes()
         if self.item.bare and not any(builder.dialect.system_texts(head) for head in builder.heads):
             notes.insert(0, "system prompt not recorded")
+        notes += _compactions(builder)
+        if self._continued:
+            notes.append("earlier items of the conversation are kept by the provider and not recorded")
         if self._all_finished and self._only is None:
             notes.append("each recorded request ends with an assistant message")
         return notes
+
+
+def _compactions(builder: TranscriptBuilder) -> list[str]:
+    found = (at for at, call in enumerate(builder.calls) if compacts(call.response))
+    return [f"the provider compacted the conversation during call {at}" for at in found]
 
 
 def _response_alone(item: Item, reading: Reading) -> Transcript:
@@ -229,7 +247,7 @@ def _response_alone(item: Item, reading: Reading) -> Transcript:
     builder = TranscriptBuilder(item.dialect)
     model = {"model": item.facts.model} if item.facts.model else {}
     builder.call(
-        Placed(builder.head({**model, "messages": []}), ROOT),
+        Placed(builder.head({**model, **item.repeated, LISTS[item.dialect]: []}), ROOT),
         response=item.facts.message,
         usage=item.facts.usage,
         model=item.facts.model,
@@ -241,5 +259,5 @@ def _response_alone(item: Item, reading: Reading) -> Transcript:
         format=reading.report.format or "",
         source=reading.name,
         session=item.session,
-        notes=["prompt not recorded"],
+        notes=["prompt not recorded", *_compactions(builder)],
     )
