@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from ..dialects import detect
+from ..transcript import Fidelity
 from ..wire import Wire
 from .problems import Report, kind_of
 from .records import Record
@@ -78,6 +79,12 @@ class Item:
     """The model that the request names beside its body."""
     repeated: Mapping[str, Any] = field(default_factory=dict)
     """What a response repeats of its request."""
+    thread: str = ""
+    """Which agent of the session made the call, where several did: each has conversations of its own."""
+    fidelity: Fidelity | None = None
+    """Where the recording says how far the prompt is what was sent."""
+    notes: Sequence[str] = ()
+    """What a reader of the transcript should know about the call."""
 
     @property
     def model(self) -> str | None:

@@ -7,7 +7,7 @@ own. Where requests are whole conversations (a data set, an export), each is a t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..dialects import dialect
@@ -17,6 +17,7 @@ from .builder import Placed, TranscriptBuilder, exact_keys
 from .checks import MessageChecks
 from .formats import Reading
 from .items import Item, Items
+from .links import linked
 from .replies import compacts, last_reply, reply_of, reply_spans
 from .run import Run
 from .shapes import LISTS
@@ -44,6 +45,14 @@ def read_requests(reading: Reading, dialect_name: str) -> Iterator[Transcript]:
             expected = "A request with its messages, a list of messages or a response was expected; it was left out."
             reading.report.broken("this is no request and no response", expected, place=record.place)
     for item in items.rest():
+        yield from runs.add(item)
+    yield from runs.close()
+
+
+def read_items(reading: Reading, items: Iterable[Item]) -> Iterator[Transcript]:
+    """Yield the transcripts that some exchanges make up, given in the order of their requests."""
+    runs = _Runs(reading)
+    for item in items:
         yield from runs.add(item)
     yield from runs.close()
 
@@ -83,7 +92,7 @@ class _Runs:
         self.reading = reading
         self._open: dict[int, _Growing] = {}
         self._by_first: dict[tuple[str, bytes], list[_Growing]] = {}
-        self._by_session: dict[tuple[str, str], _Growing] = {}
+        self._by_session: dict[tuple[str, str, str], _Growing] = {}
         self._started = 0
 
     def add(self, item: Item) -> Iterator[Transcript]:
@@ -100,19 +109,20 @@ class _Runs:
 
     def close(self) -> Iterator[Transcript]:
         """Yield what is still open, in the order of the first requests."""
-        for number in sorted(self._open):
-            yield self._close(self._open[number])
+        numbers = sorted(self._open)
+        threads = [(self._open[number].item.session, self._open[number].item.thread) for number in numbers]
+        yield from linked([self._close(self._open[number]) for number in numbers], threads)
 
     def _home(self, request: _Request) -> _Growing | None:
         item = request.item
-        same_session = self._by_session.get((item.dialect, item.session))
+        same_session = self._by_session.get((item.dialect, item.session, item.thread))
         if request.first is None:
             return same_session
         near = [run for run in self._by_first.get((item.dialect, request.first), []) if run.may_hold(item)]
         extended = [run for run in near if run.is_extended_by(request)]
         if extended and same_session not in extended:
             return extended[-1]
-        if same_session is not None:
+        if same_session is not None and (not item.thread or same_session.shares(request)):
             return same_session
         return next((run for run in reversed(near) if not (run.finished or request.finished or item.bare)), None)
 
@@ -124,14 +134,14 @@ class _Runs:
         if growing.first_key is not None:
             self._by_first.setdefault(growing.first_key, []).append(growing)
         if item.session:
-            self._by_session[item.dialect, item.session] = growing
+            self._by_session[item.dialect, item.session, item.thread] = growing
         return growing
 
     def _close(self, growing: _Growing) -> Transcript:
         del self._open[growing.number]
         if growing.first_key is not None:
             self._by_first[growing.first_key].remove(growing)
-        self._by_session.pop((growing.item.dialect, growing.item.session), None)
+        self._by_session.pop((growing.item.dialect, growing.item.session, growing.item.thread), None)
         return growing.transcript()
 
 
@@ -149,10 +159,17 @@ class _Growing:
         self._only: tuple[_Request, Placed] | None = None
         self._all_finished = True
         self._continued = False
+        self._told: dict[str, None] = {}
 
     def may_hold(self, item: Item) -> bool:
         """Tell whether nothing says that an item is of another session."""
-        return not (item.session and self.item.session and item.session != self.item.session)
+        mine, others = (self.item.session, self.item.thread), (item.session, item.thread)
+        return not (item.session and self.item.session and mine != others)
+
+    def shares(self, request: _Request) -> bool:
+        """Tell whether a request holds a message of this run."""
+        spoken, known = self._run.builder.dialect, set(self._run.builder.keys)
+        return any(digest(spoken.content_key(wire)) in known for wire in request.wires)
 
     def is_extended_by(self, request: _Request) -> bool:
         """Tell whether a request repeats one of these prompts and goes on. The same conversation again does not."""
@@ -170,8 +187,9 @@ class _Growing:
             model=item.model,
             at=item.at,
             hints=item.hints,
-            fidelity=Fidelity.PARTIAL if item.is_continued else Fidelity.CAPTURED,
+            fidelity=item.fidelity or (Fidelity.PARTIAL if item.is_continued else Fidelity.CAPTURED),
         )
+        self._told.update(dict.fromkeys(item.notes))
         self._continued = self._continued or item.is_continued
         self._only = None if step.call else (request, step.placed)
         self.finished = request.finished
@@ -226,7 +244,7 @@ class _Growing:
 
     def _notes(self) -> list[str]:
         builder = self._run.builder
-        notes = self._run.notes()
+        notes = [*self._told, *self._run.notes()]
         if self.item.bare and not any(builder.dialect.system_texts(head) for head in builder.heads):
             notes.insert(0, "system prompt not recorded")
         notes += _compactions(builder)
