@@ -1,0 +1,58 @@
+"""The same transcript under two to four configurations, side by side."""
+
+import streamlit as st
+
+from pages.parts import head, palette
+from pages.parts.compare_cards import broken_card, card
+from pages.parts.compare_detail import Comparison, results
+from pages.parts.compare_state import candidates, change, free_slot, said_in_address
+from pages.parts.comparison import suggested_budget
+from pages.parts.figures import exactness
+from pages.parts.limits import limit_controls
+from pages.parts.loading import captured_config, library
+from pages.parts.nothing import nothing_yet
+from pages.parts.state import chosen_transcript, is_dark
+
+opened = chosen_transcript(library())
+if opened is None:
+    nothing_yet()
+    st.stop()
+if not opened.transcript.calls:
+    head.title(opened, "Compare on ")
+    st.info("This transcript holds no call to a model, so there is nothing to compare.")
+    st.stop()
+
+own = opened.figures(captured_config(opened.transcript))
+left, right = st.columns([5, 4], vertical_alignment="top")
+with left:
+    head.title(opened, "Compare on ")
+with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
+    limits = limit_controls(opened.transcript, "budget", suggested_budget(own.peak))
+    shown = said_in_address(opened, limits.budget["soft_limit"])
+    st.button(
+        "Add",
+        icon=":material/add:",
+        key="add",
+        disabled=free_slot(shown) is None,
+        help="Add a configuration, four at most.",
+        on_click=lambda: change(shown, free_slot(shown), {"strategy": {"kind": "full_history"}}),
+    )
+
+found, errors = candidates(opened, limits, shown)
+colours = palette.configurations(is_dark())
+by_slot = {candidate.slot: candidate for candidate in found}
+for slot, cell in zip(shown, st.columns(len(shown)), strict=True):
+    with cell:
+        if slot in errors:
+            broken_card(slot, shown[slot], shown, errors[slot])
+        else:
+            card(by_slot[slot], shown, colours[found.index(by_slot[slot])])
+
+if found:
+    captured = limits.config(opened.transcript, {"kind": "as_captured"})
+    left, right = st.columns([4, 1], vertical_alignment="center")
+    lines = limits.lines(captured)
+    left.caption(exactness(opened.replay(captured)))
+    with right.container(horizontal=True, horizontal_alignment="right"):
+        axis = head.axis_control()
+    results(Comparison(opened, captured, found, lines, axis))

@@ -1,0 +1,43 @@
+"""What was in the window at each call, and what filled it."""
+
+import streamlit as st
+
+from pages.parts import charts, head
+from pages.parts.call_detail import call_detail
+from pages.parts.figures import exactness
+from pages.parts.limits import limit_controls
+from pages.parts.loading import library
+from pages.parts.nothing import nothing_yet
+from pages.parts.state import TRANSCRIPT, chosen_transcript
+
+opened = chosen_transcript(library())
+if opened is None:
+    nothing_yet()
+    st.stop()
+
+left, right = st.columns([5, 4], vertical_alignment="top")
+with left:
+    head.title(opened)
+with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
+    limits = limit_controls(opened.transcript, "soft")
+    if st.button("Compare strategies", icon=":material/compare_arrows:", key="to_compare"):
+        st.switch_page("compare.py", query_params={TRANSCRIPT: str(opened.summary.id)})
+
+if not opened.transcript.calls:
+    st.info("This transcript holds no call to a model, so there is no prompt to show.")
+    st.stop()
+
+config = limits.config(opened.transcript, {"kind": "as_captured"})
+captured = opened.replay(config)
+found = opened.figures(config)
+lines = limits.lines(config)
+head.cards(found, captured, config)
+
+left, right = st.columns([4, 1], vertical_alignment="center")
+far = [f"{limit.label} {limit.tokens:,}" for limit in charts.beyond(lines, found.peak)]
+above = f" Far above the chart: {' and '.join(far)}." if far else ""
+left.caption(exactness(captured) + above)
+with right.container(horizontal=True, horizontal_alignment="right"):
+    axis = head.axis_control()
+
+call_detail(opened, config, lines, axis)

@@ -1,0 +1,25 @@
+"""The frame of every page: which pages there are, the look they share, and where errors become sentences."""
+
+import streamlit as st
+
+from pages.parts.edge import edge
+
+st.set_page_config(page_title="Prompt Inspector", page_icon="🔎", layout="wide")
+st.html(
+    "<style>"
+    ".stMainBlockContainer{padding-top:4rem;padding-bottom:3rem;max-width:1720px}"
+    ".stMain h1{font-size:1.6rem;padding:0 0 .25rem;line-height:1.3}"
+    "[data-testid=stMetricValue]{font-size:1.7rem}"
+    "</style>"
+)
+page = st.navigation(
+    [
+        st.Page("library.py", title="Library", default=True),
+        st.Page("inspect_transcript.py", title="Inspect", url_path="inspect"),
+        st.Page("compare.py", title="Compare"),
+        st.Page("configurations.py", title="Configurations"),
+    ],
+    position="top",
+)
+with edge():
+    page.run()

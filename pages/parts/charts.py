@@ -1,0 +1,201 @@
+"""The charts: pure functions from frames to Altair, so that they can be tested and drawn without a page.
+
+Frames come in pre-aggregated (`turns.py` keeps them below 2,000 marks). Over every bar lies an invisible column of
+full height that takes the pointer: one tooltip with all figures of a call, and a click anywhere above it chooses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import altair as alt
+import pandas as pd
+
+from . import palette
+
+PICKED = "picked"
+"""The name of the selection that a click makes; its rows have the field `call`, counted from 1."""
+
+HEIGHT = 300
+FEWEST_PLACES = 12
+"""A chart of one call is as wide as one of twelve, or its bar would fill the page."""
+FARTHEST = 2.5
+"""A limit that many times above the peak is named above the chart instead of flattening all bars."""
+
+
+LABEL_WIDTH = 170
+
+
+class Limit(NamedTuple):
+    """A line across a chart at a number of tokens."""
+
+    label: str
+    tokens: int
+    band: int = 0
+    """Tokens below the line that are set aside, for instance for the answer."""
+
+
+def stacked(
+    segments: pd.DataFrame,
+    columns: pd.DataFrame,
+    limits: Sequence[Limit],
+    compactions: pd.DataFrame,
+    chosen: int | None,
+    axis: str,
+    dark: bool,
+) -> alt.LayerChart:
+    """Return stacked tokens by span kind. `axis` is "call" or "turn", `chosen` a place on it.
+
+    `segments` has place, left, right, low, high, kind; `columns` has place, left, right, call, in_window and whatever
+    its tooltip shows; `compactions` has place, tokens, label.
+    """
+    peak = int(columns["in_window"].max()) if len(columns) else 0
+    shown, top = _within(limits, peak)
+    present = [kind for kind in palette.kinds(dark) if kind in set(segments["kind"])]
+    colour = alt.Color(
+        "kind:N",
+        scale=alt.Scale(domain=present, range=[palette.kinds(dark)[kind] for kind in present]),
+        legend=_legend(),
+        sort=present,
+    )
+    bars = (
+        alt.Chart(segments)
+        .mark_rect()
+        .encode(
+            x=_place(columns, axis),
+            x2="right:Q",
+            y=_tokens(top),
+            y2="high:Q",
+            color=colour,
+        )
+    )
+    layers = [bars, *_limit_lines(shown, dark), *_compactions(compactions, dark)]
+    return _finished([*layers, *_pointer(columns, chosen, axis, top, dark)])
+
+
+def lines(
+    points: pd.DataFrame,
+    columns: pd.DataFrame,
+    series: Mapping[str, str],
+    limits: Sequence[Limit],
+    chosen: int | None,
+    axis: str,
+    dark: bool,
+) -> alt.LayerChart:
+    """Return one step line a configuration, the first of `series` (name and colour) dashed: it is what was captured.
+
+    `points` has place, tokens, series; `columns` as in `stacked`.
+    """
+    peak = int(points["tokens"].max()) if len(points) else 0
+    shown, top = _within(limits, peak)
+    captured = next(iter(series))
+    colour = alt.Color(
+        "series:N",
+        scale=alt.Scale(domain=list(series), range=list(series.values())),
+        legend=_legend("stroke"),
+        sort=None,
+    )
+    line = (
+        alt.Chart(points)
+        .mark_line(interpolate="step", strokeWidth=2)
+        .encode(
+            x=_place(columns, axis, "place"),
+            y=_tokens(top, "tokens"),
+            color=colour,
+            strokeDash=alt.condition(alt.datum.series == captured, alt.value([4, 3]), alt.value([1, 0])),
+        )
+    )
+    return _finished([line, *_limit_lines(shown, dark), *_pointer(columns, chosen, axis, top, dark)])
+
+
+def beyond(limits: Sequence[Limit], peak: int) -> list[Limit]:
+    """Return the limits that lie too far above the peak to be drawn in scale."""
+    return [limit for limit in limits if limit.tokens > max(1, peak) * FARTHEST]
+
+
+def _within(limits: Sequence[Limit], peak: int) -> tuple[list[Limit], float]:
+    """Return the limits that are drawn, and the top of the scale."""
+    far = beyond(limits, peak)
+    shown = [limit for limit in limits if limit not in far]
+    return shown, 1.06 * max([peak, 1, *(limit.tokens for limit in shown)])
+
+
+def _legend(symbol: str = "square") -> alt.Legend:
+    return alt.Legend(
+        title=None, orient="top", labelLimit=400, symbolType=symbol, symbolStrokeWidth=3, columnPadding=14, offset=4
+    )
+
+
+def _place(columns: pd.DataFrame, axis: str, field: str = "left") -> alt.X:
+    last = max([FEWEST_PLACES, *columns["right"].tolist()])
+    scale = alt.Scale(domain=[0.4, last + 0.2], nice=False)
+    return alt.X(f"{field}:Q", scale=scale, title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
+
+
+def _tokens(top: float, field: str = "low") -> alt.Y:
+    scale = alt.Scale(domain=[0, top], nice=False)
+    return alt.Y(f"{field}:Q", scale=scale, title="tokens in window", axis=alt.Axis(format="~s", tickCount=6))
+
+
+def _limit_lines(limits: Sequence[Limit], dark: bool) -> list[alt.Chart]:
+    colour, layers = palette.limit(dark), []
+    for place, limit in enumerate(limits):
+        label = f"{limit.label} {limit.tokens:,}"
+        row = {"tokens": limit.tokens, "set aside": limit.tokens - limit.band, "label": label}
+        base = alt.Chart(pd.DataFrame([row])).encode(y="tokens:Q")
+        if limit.band:
+            layers.append(base.mark_rect(color=colour, opacity=0.07).encode(y2="set aside:Q"))
+        layers.append(base.mark_rule(strokeDash=[5, 3], color=colour))
+        text = base.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=colour, fontSize=11.5)
+        # Side by side, because lines that lie close together would have their labels one on the other.
+        layers.append(text.encode(x=alt.value(LABEL_WIDTH * place), text="label:N"))
+    return layers
+
+
+def _compactions(compactions: pd.DataFrame, dark: bool) -> list[alt.Chart]:
+    if compactions.empty:
+        return []
+    colour = "#c39ad6" if dark else "#6b3fa0"
+    base = alt.Chart(compactions).encode(x="place:Q", y="tokens:Q")
+    mark = base.mark_point(shape="triangle-down", filled=True, size=60, yOffset=-8, color=colour, opacity=1)
+    text = base.mark_text(align="right", baseline="middle", dx=-8, dy=-8, fontSize=11.5, color=colour)
+    return [mark, text.encode(text="label:N")]
+
+
+def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, top: float, dark: bool) -> list[alt.Chart]:
+    """Return the frame round the chosen bar and the columns that take the pointer."""
+    ink = "#e6ecef" if dark else "#1b2327"
+    hover = alt.selection_point(name="hover", on="pointerover", clear="pointerout", fields=["place"], empty=False)
+    picked = alt.selection_point(name=PICKED, on="click", fields=["call"], clear=False, toggle="true", empty=False)
+    reach = alt.Chart(columns.assign(low=0.0, high=top)).encode(
+        x=_place(columns, axis), x2="right:Q", y=_tokens(top), y2="high:Q"
+    )
+    frame = (
+        reach.transform_filter(alt.datum.place == (chosen or 0))
+        .mark_rect(fillOpacity=0, stroke=ink, strokeWidth=1.4)
+        .encode(y2="in_window:Q" if "in_window" in columns else "high:Q")
+    )
+    hidden = {"place", "left", "right"}
+    tips = [
+        alt.Tooltip(f"{name}:{_kind(columns[name])}", format=_format(columns[name]))
+        for name in columns
+        if name not in hidden
+    ]
+    catch = reach.mark_rect(color=ink, cursor="pointer").encode(
+        opacity=alt.condition(hover, alt.value(0.08), alt.value(0.001)), tooltip=tips
+    )
+    return [frame, catch.add_params(hover, picked)]
+
+
+def _kind(column: pd.Series) -> str:
+    return "Q" if pd.api.types.is_numeric_dtype(column) else "N"
+
+
+def _format(column: pd.Series) -> str:
+    return ",d" if pd.api.types.is_numeric_dtype(column) else ""
+
+
+def _finished(layers: Sequence[alt.Chart]) -> alt.LayerChart:
+    chart: alt.LayerChart = alt.layer(*layers).properties(height=HEIGHT).configure_view(strokeWidth=0)
+    return chart

@@ -1,0 +1,79 @@
+"""The configurations of a comparison in the address: read, changed and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from core.config import Configuration
+from core.errors import ConfigError
+
+from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggestions, written
+from .limits import Limits
+from .loading import Opened
+from .state import keep_in_address
+from .turns import turns_of
+
+
+def said_in_address(opened: Opened, budget: int | None) -> dict[str, dict[str, Any]]:
+    """Return the configurations by slot: those of the address, else those seen last, else three suggested ones."""
+    named = {slot: st.query_params[slot] for slot in SLOTS if slot in st.query_params}
+    memory = f"compared_{opened.summary.id}"
+    if not named and memory in st.session_state:
+        named = st.session_state[memory]
+        _write(named)
+    if not named:
+        turns = max(turns_of(opened.captured()), default=0)
+        suggested = suggestions(opened.summary.calls, turns, budget)
+        return dict(zip(SLOTS, suggested, strict=False))
+    st.session_state[memory] = named
+    return {slot: parsed(slot, text) for slot, text in named.items()}
+
+
+def change(shown: Mapping[str, Mapping[str, Any]], slot: str, said: Mapping[str, Any] | None) -> None:
+    """Write the comparison into the address with another configuration in a slot, or without it."""
+    changed = {**shown, slot: said}
+    _write({key: written(value) for key, value in changed.items() if value is not None})
+
+
+def free_slot(shown: Mapping[str, Any]) -> str | None:
+    """Return the first slot without a configuration."""
+    return next((slot for slot in SLOTS if slot not in shown), None)
+
+
+def may_remove(shown: Mapping[str, Any]) -> bool:
+    """Return whether enough would stay to compare."""
+    return len(shown) > FEWEST
+
+
+def candidates(
+    opened: Opened, limits: Limits, shown: Mapping[str, Mapping[str, Any]]
+) -> tuple[list[Candidate], dict[str, ConfigError]]:
+    """Return the configurations with their replays, and what is wrong with those that cannot be used, by slot."""
+    configs: dict[str, Configuration] = {}
+    errors: dict[str, ConfigError] = {}
+    for slot, said in shown.items():
+        try:
+            configs[slot] = _config(opened, limits, said)
+            opened.replay(configs[slot])
+        except ConfigError as error:
+            errors[slot] = error
+    usable = {slot: config for slot, config in configs.items() if slot not in errors}
+    names = labels(list(usable.values()))
+    found = [
+        Candidate(slot, shown[slot], name, config, opened.replay(config))
+        for (slot, config), name in zip(usable.items(), names, strict=True)
+    ]
+    return found, errors
+
+
+def _config(opened: Opened, limits: Limits, said: Mapping[str, Any]) -> Configuration:
+    sections = {key: value for key, value in said.items() if key != "strategy"}
+    return limits.config(opened.transcript, said.get("strategy") or {}, **sections)
+
+
+def _write(texts: Mapping[str, str]) -> None:
+    for slot in SLOTS:
+        keep_in_address(slot, texts.get(slot))

@@ -1,0 +1,138 @@
+"""What is compared: two to four configurations, each one parameter of the address.
+
+A parameter holds a configuration as compact JSON without model and budget, which all of them share. Without any, three
+strategies are compared that suit the transcript, at half of its peak, so that the first look shows differences.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.boundaries import Keep
+from core.config import Configuration
+from core.errors import ConfigError
+from core.replay import Replay
+
+SLOTS = ("a", "b", "c", "d")
+FEWEST = 2
+CAPTURED = "as captured"
+
+_AGENT_CALLS_A_TURN = 3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One configuration of a comparison: its slot, what the address says of it, and what came of it."""
+
+    slot: str
+    said: Mapping[str, Any]
+    label: str
+    config: Configuration
+    replay: Replay
+
+
+def suggested_budget(peak: int) -> int:
+    """Return half of a peak in tokens, rounded to two digits: a soft limit that every strategy has to work for."""
+    half = max(1, peak // 2)
+    digits = max(0, len(str(half)) - 2)
+    return int(round(half, -digits))
+
+
+def suggestions(calls: int, turns: int, budget: int | None) -> list[dict[str, Any]]:
+    """Return three strategies for a transcript: kept by turns in a conversation, by steps in a run of an agent."""
+    if calls > _AGENT_CALLS_A_TURN * max(1, turns):
+        keep = {"keep_steps": max(2, min(8, calls // 4))}
+    else:
+        keep = {"keep_turns": max(1, min(4, turns // 4))}
+    step = {"step": _step(budget)} if budget and "keep_steps" in keep else {}
+    short = {"min_turns": 0, "min_steps": 0}
+    return [
+        {"strategy": {"kind": "keep_last", **keep, **step}},
+        {"strategy": {"kind": "summarize_and_keep", **keep, **step, **short}},
+        {"strategy": {"kind": "tiered_injection", **keep, **step}},
+    ]
+
+
+def _step(budget: int) -> int:
+    """Return an eighth of a budget, rounded to one digit: the provider's cache then holds for some calls."""
+    eighth = max(1, budget // 8)
+    return int(round(eighth, 1 - len(str(eighth))))
+
+
+def parsed(slot: str, text: str) -> dict[str, Any]:
+    """Return the configuration that a parameter of the address holds. ConfigError if it is none."""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        said = None
+    if not isinstance(said, dict):
+        raise ConfigError(
+            f"address, {slot}", "this is no configuration as JSON.", "Open Compare from the library again."
+        )
+    return {key: value for key, value in said.items() if key not in ("model", "budget", "provenance")}
+
+
+def written(said: Mapping[str, Any]) -> str:
+    """Return a configuration as it stands in the address."""
+    return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+
+
+def label(config: Configuration) -> str:
+    """Return a configuration's name, else its strategy and what it keeps."""
+    if config.name:
+        return config.name
+    kind, keep = config.strategy.kind, getattr(config.strategy.strategy(), "keep", None)
+    if isinstance(keep, Keep):
+        return f"{kind} · {keep.number:,} {keep.unit}"
+    return kind if keep is None else f"{kind} · {keep:,} results"
+
+
+def labels(configs: Sequence[Configuration]) -> list[str]:
+    """Return a label for each configuration, numbered where two would be the same."""
+    plain = [label(config) for config in configs]
+    seen = {CAPTURED: 1}
+    found = []
+    for text in plain:
+        seen[text] = seen.get(text, 0) + 1
+        found.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return found
+
+
+def settings_line(said: Mapping[str, Any]) -> str:
+    """Return in one line what is set beside the strategy's kind and what it keeps."""
+    strategy = said.get("strategy") or {}
+    shown = [
+        f"{name.replace('_', ' ')} {_value(value)}"
+        for name, value in strategy.items()
+        if name != "kind" and not (name.startswith("keep_") and not said.get("name"))
+    ]
+    extra = [f"{len(said[name])} {name}" for name in ("rules", "shrink") if said.get(name)]
+    return " · ".join([*shown, *extra]) or "default settings"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "never"
+    return f"{value:,}" if isinstance(value, int) else str(len(value)) if isinstance(value, list) else str(value)
+
+
+def signature(replay: Replay, call: int) -> tuple[Any, ...]:
+    """Return what tells the decisions for a call apart: equal ones send the same body."""
+    plan = replay.plan(call)
+    if not plan.changed:
+        return ()
+    runs = tuple((run.start, run.stop, run.fate) for run in plan.runs if run.fate != "keep")
+    edits = tuple((index, *edit.texts.items()) for index, edit in sorted(plan.edits.items()))
+    head = plan.head and (*plan.head.deferred, *(text.text for text in plan.head.injected))
+    return plan.tokens_after, runs, edits, head
+
+
+def differing_calls(replays: Sequence[Replay]) -> list[int]:
+    """Return the calls (0-based) for which the configurations do not all send the same."""
+    calls = range(len(replays[0].transcript.calls))
+    return [call for call in calls if len({signature(replay, call) for replay in replays}) > 1]

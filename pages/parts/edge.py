@@ -1,0 +1,34 @@
+"""Where errors become sentences: a page never shows a traceback for what a person can mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from core.errors import ConfigError, PromptInspectorError
+
+
+@contextmanager
+def edge() -> Iterator[None]:
+    """Show an error of the product as a message in the place where it happened."""
+    try:
+        yield
+    except PromptInspectorError as error:
+        show_error(error)
+
+
+def show_error(error: PromptInspectorError) -> None:
+    """Show what went wrong, where, and what to do."""
+    if isinstance(error, ConfigError):
+        st.error(f"**{escaped(error.key)}**: {escaped(error.problem)}  \n{escaped(error.suggestion)}")
+    else:
+        st.error(escaped(str(error)))
+
+
+def escaped(text: str) -> str:
+    """Return a text of unknown origin as Markdown that shows it as it is."""
+    for sign in "\\`*_{}[]()<>#+-!|~$:":
+        text = text.replace(sign, "\\" + sign)
+    return text

@@ -1,0 +1,93 @@
+"""The figures at the head of a transcript, each with the word for what it counts: entered, in window, billed.
+
+What a recording does not report stays unknown; it is never shown as 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.engine import counter_of
+from core.replay import Replay
+from core.tokens import Counter, Exactness
+from core.transcript import Fidelity, Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Tokens of a whole transcript; None where the recording reports nothing.
+
+    `missing` is what the provider counted beyond the recorded prompt: the smallest difference over the calls.
+    """
+
+    peak: int
+    peak_call: int
+    entered: int
+    floor: int
+    smallest_floor: int
+    billed: int | None
+    billed_calls: int
+    cached: int | None
+    missing: int | None
+
+
+def figures(captured: Replay) -> Figures:
+    """Return the figures of a transcript, from its replay as captured."""
+    calls = captured.transcript.calls
+    sent = captured.calls["in_window"]
+    floors = [captured.plan(call).fixed.tokens for call in range(len(calls))]
+    inputs = [call.usage.input for call in calls if call.usage.input is not None]
+    cached = [call.usage.cache_read for call in calls if call.usage.cache_read is not None]
+    beyond = [call.usage.input - tokens for call, tokens in zip(calls, sent, strict=True) if call.usage.input]
+    return Figures(
+        peak=max(sent, default=0),
+        peak_call=max(range(len(sent)), key=sent.__getitem__, default=0),
+        entered=sum(captured.calls["entered"]),
+        floor=max(floors, default=0),
+        smallest_floor=min(floors, default=0),
+        billed=sum(inputs) if inputs else None,
+        billed_calls=len(inputs),
+        cached=sum(cached) if cached else None,
+        missing=max(0, min(beyond)) if beyond else None,
+    )
+
+
+def counter_used(replay: Replay) -> Counter:
+    """Return the counter of a replay's texts."""
+    head = replay.transcript.heads[0] if replay.transcript.heads else {}
+    return counter_of(replay.config, head.get("model"))
+
+
+def exactness(replay: Replay) -> str:
+    """Return the sentence that says how far the figures may be trusted."""
+    counter = counter_used(replay)
+    if counter.exactness is Exactness.EXACT:
+        texts = f"Texts are counted exactly ({_encoding(counter)})"
+    else:
+        texts = f"Texts are an estimate ({_encoding(counter)}{_why(counter)})"
+    frames = "frames, tools and images by formula" if counter.frames else "without frames"
+    return f"{texts}; {frames}."
+
+
+def _encoding(counter: Counter) -> str:
+    kind, *rest = counter.key.split(":")
+    if kind != "tiktoken":
+        return kind
+    name, scale = rest
+    return name if float(scale) == 1.0 else f"{name} × {float(scale):g}"
+
+
+def _why(counter: Counter) -> str:
+    return ", the model's own encoding is not known" if counter.key.startswith("tiktoken") else ""
+
+
+def fidelity(transcript: Transcript) -> str:
+    """Return how far the prompts of a transcript can be trusted to be what was sent: the least of its calls."""
+    found = {call.fidelity for call in transcript.calls}
+    return next((str(level) for level in reversed(list(Fidelity)) if level in found), "no calls")
+
+
+def about(tokens: int) -> str:
+    """Return a number of tokens rounded to two digits, as what is only known roughly is written."""
+    digits = max(0, len(str(tokens)) - 2)
+    return f"{round(tokens, -digits):,}"

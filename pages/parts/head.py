@@ -1,0 +1,105 @@
+"""The head of a transcript's page: its title, one line that says what it is, and five figures."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from core.config import Configuration
+from core.engine import soft_budget
+from core.replay import Replay
+
+from .edge import escaped
+from .figures import Figures, about, fidelity
+from .loading import Opened
+from .turns import turns_of
+
+MOST_MODELS = 3
+
+
+def title(opened: Opened, before: str = "") -> None:
+    """Show the title and the line of facts."""
+    st.title(escaped(before + (opened.summary.title or "Untitled transcript")), anchor=False)
+    st.caption(escaped(" · ".join(facts(opened))))
+    for note in opened.transcript.notes:
+        st.caption(f":material/info: {escaped(note[:1].upper() + note[1:])}.")
+
+
+def facts(opened: Opened) -> list[str]:
+    """Return what the line under a title says of a transcript."""
+    summary, transcript = opened.summary, opened.transcript
+    models = list(summary.models) or ["model not recorded"]
+    more = [f"{len(models) - MOST_MODELS} more models"] if len(models) > MOST_MODELS else []
+    turns = max(turns_of(opened.captured()), default=0)
+    said = [
+        summary.format or summary.dialect,
+        summary.source,
+        *models[:MOST_MODELS],
+        *more,
+        counted(summary.calls, "call"),
+        counted(turns, "turn"),
+        fidelity(transcript),
+        f"{summary.started:%d %b %Y}" if summary.started else "",
+    ]
+    return [fact for fact in said if fact]
+
+
+def counted(number: int, thing: str) -> str:
+    """Return a number with its noun."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
+def cards(found: Figures, captured: Replay, config: Configuration) -> None:
+    """Show the five figures."""
+    soft = soft_budget(config)
+    share = f"{found.peak / soft:.0%} of soft budget" if soft else "no limit set" if soft is None else "over any budget"
+    floor = "system and tools" if found.floor == found.smallest_floor else f"from {found.smallest_floor:,}"
+    cells = st.columns(5)
+    _card(cells[0], "Peak in window", f"{found.peak:,}", share, f"The largest prompt: call {found.peak_call + 1}.")
+    _card(
+        cells[1], "Entered", f"{found.entered:,}", "new tokens, all calls", "Each message counted once, when it came."
+    )
+    _billed(cells[2], found, len(captured.transcript.calls))
+    _card(cells[3], "Fixed floor", f"{found.floor:,}", floor, "What every call carries before anything was said.")
+    _missing(cells[4], found)
+
+
+def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int) -> None:
+    help_text = "Input tokens that the provider reported, all calls added up."
+    if found.billed is None:
+        _card(cell, "Billed input", "not recorded", "no usage reported", help_text)
+        return
+    note = f"{found.billed_calls:,} of {calls:,} calls" if found.billed_calls < calls else "reported by the provider"
+    if found.cached is not None and found.billed and found.billed_calls == calls:
+        note = f"{found.cached / found.billed:.0%} cache read"
+    _card(cell, "Billed input", f"{found.billed:,}", note, help_text)
+
+
+def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
+    help_text = (
+        "What the provider counted in every call beyond the recorded prompt: a system prompt or tools that the"
+        " recording does not hold, or the error of an estimate."
+    )
+    if found.missing is None:
+        _card(cell, "Not recorded", "unknown", "no usage reported", help_text)
+    elif not found.missing:
+        _card(cell, "Not recorded", "0", "by reported usage", help_text)
+    else:
+        _card(cell, "Not recorded", f"about {about(found.missing)}", "by reported usage", help_text)
+
+
+def _card(cell: st.delta_generator.DeltaGenerator, label: str, value: str, note: str, help_text: str) -> None:
+    cell.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, help=help_text, height="stretch")
+
+
+def axis_control() -> str:
+    """Show what a bar of the chart stands for; return "call" or "turn"."""
+    return st.segmented_control(
+        "Bars",
+        ["call", "turn"],
+        default="call",
+        required=True,
+        key="axis",
+        bind="query-params",
+        format_func=lambda name: f"{name.capitalize()}s",
+        label_visibility="collapsed",
+    )

@@ -1,0 +1,94 @@
+"""The model and its budget, as a person may change them: what is known of the model stands as a placeholder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.config import Configuration, load_config
+from core.engine import soft_budget
+from core.export import as_json, model_name, pinned
+from core.models import ModelProfile, limits_date, profile
+from core.transcript import Transcript
+
+from .charts import Limit
+
+RESERVE = 10
+"""Percent of the window that a configuration keeps free unless it says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The sections `model` and `budget` of a configuration, as set on the page."""
+
+    model: dict[str, Any]
+    budget: dict[str, Any]
+
+    def config(self, transcript: Transcript, strategy: dict[str, Any], **sections: Any) -> Configuration:
+        """Return a configuration with these limits, pinned to a transcript. ConfigError if it cannot be used."""
+        said = {**sections, "model": self.model, "budget": self.budget, "strategy": strategy}
+        return pinned(load_config(said), transcript)
+
+    def lines(self, config: Configuration) -> list[Limit]:
+        """Return the lines of a chart: the soft budget and the hard window, where they are known."""
+        soft, window = soft_budget(config), config.model.window
+        lines = [] if soft is None else [Limit("soft budget", soft)]
+        return lines if window is None else [*lines, Limit("hard window", window, config.model.max_output or 0)]
+
+
+def limit_controls(transcript: Transcript, soft_key: str, suggested: int | None = None) -> Limits:
+    """Show the soft limit and, in a popover, what it comes from; return what is set.
+
+    `suggested` is the soft limit unless another one is typed.
+    """
+    soft = _tokens("Soft limit", soft_key, "from the window", value=suggested, width=190)
+    with st.popover("Model and window", icon=":material/tune:", key=f"{soft_key}_limits"):
+        name = st.text_input(
+            "Model", key="model", bind="query-params", placeholder=model_name(transcript) or "not recorded"
+        )
+        known = profile(name or model_name(transcript))
+        window = _tokens("Window", "window", _stands(known.window), least=1)
+        output = _tokens("Set aside for the answer", "max_output", _stands(known.max_output))
+        reserve = st.number_input("Kept free, % of the window", 0, 99, RESERVE, key="reserve", bind="query-params")
+        st.caption(_source(known))
+    model = {"name": name or None, "window": window, "max_output": output}
+    return Limits(
+        {key: value for key, value in model.items() if value is not None},
+        {"reserve_ratio": reserve / 100, "soft_limit": soft},
+    )
+
+
+def _tokens(
+    label: str, key: str, placeholder: str, *, value: int | None = None, least: int = 0, width: Any = "stretch"
+) -> int | None:
+    return st.number_input(
+        f"{label}, tokens",
+        least,
+        None,
+        value,
+        step=1,
+        key=key,
+        bind="query-params",
+        placeholder=placeholder,
+        width=width,
+    )
+
+
+def _stands(tokens: int | None) -> str:
+    return "unknown" if tokens is None else f"{tokens:,}"
+
+
+def _source(known: ModelProfile) -> str:
+    if known.window is None:
+        return "The window of this model is not documented here. Type a soft limit to draw a line."
+    return (
+        f"The soft budget is the window less what is kept free and what is set aside, or the soft limit if one is"
+        f" typed. Windows and output limits as documented on {limits_date():%d %B %Y}."
+    )
+
+
+def as_shown(config: Configuration) -> dict[str, Any]:
+    """Return a configuration as JSON without model and budget, which all configurations on a page share."""
+    return {key: value for key, value in as_json(config).items() if key not in ("model", "budget")}

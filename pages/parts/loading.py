@@ -1,0 +1,89 @@
+"""What pages load and compute, each once: bounded caches, keyed by what a transcript holds and by configuration.
+
+A captured transcript may still grow; its sha256 changes with every call, so it is part of each key. Cached values are
+shared by all sessions and are never changed by a page.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from core.config import Configuration, load_config
+from core.export import as_json, pinned
+from core.replay import Replay, replay
+from core.transcript import Transcript
+from storage import Library, Summary, library
+
+from .figures import Figures, figures
+from .presence import Presence, presence
+from .violations import Violations, new_violations_of
+
+__all__ = ["Opened", "captured_config", "library", "open_transcript"]
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A transcript that a page shows: what the list says of it, and what is computed for it when asked for."""
+
+    summary: Summary
+    transcript: Transcript
+
+    def replay(self, config: Configuration) -> Replay:
+        """Return the transcript's replay under a configuration. ConfigError if it cannot be used for it."""
+        return _replay(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+    def captured(self, model: dict[str, Any] | None = None) -> Replay:
+        """Return the replay of what was captured, counted for a model (by default the transcript's own)."""
+        return self.replay(captured_config(self.transcript, model))
+
+    def figures(self, config: Configuration) -> Figures:
+        """Return the figures at the head of the transcript, from its replay as captured."""
+        return _figures(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+    def presence(self, config: Configuration) -> Presence:
+        """Return when everything came in, and how often it was sent."""
+        return _presence(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+    def violations(self, config: Configuration) -> Violations:
+        """Return the rules of the dialect that a configuration breaks and the recording did not."""
+        return _violations(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+
+def captured_config(transcript: Transcript, model: dict[str, Any] | None = None) -> Configuration:
+    """Return the configuration that replays what was captured, with all that is known of the model."""
+    return pinned(load_config({"model": model or {}, "strategy": {"kind": "as_captured"}}), transcript)
+
+
+def open_transcript(store: Library, transcript_id: int) -> Opened:
+    """Return a transcript by its id. NotFound if there is none."""
+    summary = store.summary(transcript_id)
+    return Opened(summary, _transcript(transcript_id, summary.sha256))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Loading the transcript …")
+def _transcript(transcript_id: int, sha256: str) -> Transcript:
+    return library().get(transcript_id)
+
+
+@st.cache_resource(max_entries=32, show_spinner="Counting tokens and replaying all calls …")
+def _replay(transcript_id: int, sha256: str, config: str) -> Replay:
+    return replay(_transcript(transcript_id, sha256), config)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _figures(transcript_id: int, sha256: str, config: str) -> Figures:
+    return figures(_replay(transcript_id, sha256, config))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _presence(transcript_id: int, sha256: str, config: str) -> Presence:
+    return presence(_replay(transcript_id, sha256, config))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Checking every request against the provider's rules …")
+def _violations(transcript_id: int, sha256: str, config: str) -> Violations:
+    return new_violations_of(_replay(transcript_id, sha256, config))

@@ -1,0 +1,39 @@
+"""The peak window of listed transcripts: counted once, then kept in the database.
+
+Counting a transcript takes from milliseconds to seconds, so a list counts only a few that it does not know yet, and
+the others when they are opened or at the next look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core import ENGINE_VERSION
+from storage import Library, Summary
+
+from .loading import captured_config, open_transcript
+
+KEY = f"peak:{ENGINE_VERSION}"
+MOST_COUNTED = 12
+MOST_MESSAGES = 3000
+"""A longer transcript is counted when it is opened, not while a list waits."""
+
+
+def peaks(store: Library, summaries: Sequence[Summary]) -> list[int | None]:
+    """Return the peak of each transcript in tokens; None where it is not counted yet."""
+    known = store.analyses.get(KEY, [_hash(summary) for summary in summaries])
+    missing = [summary for summary in summaries if _hash(summary) not in known and summary.messages <= MOST_MESSAGES]
+    counted = {_hash(summary): count_peak(store, summary) for summary in missing[:MOST_COUNTED]}
+    return [{**known, **counted}.get(_hash(summary)) for summary in summaries]
+
+
+def count_peak(store: Library, summary: Summary) -> int:
+    """Count the peak of a transcript and keep it."""
+    opened = open_transcript(store, summary.id)
+    peak = opened.figures(captured_config(opened.transcript)).peak
+    store.analyses.put(KEY, {_hash(summary): peak}, summary.id)
+    return peak
+
+
+def _hash(summary: Summary) -> bytes:
+    return bytes.fromhex(summary.sha256)[:16]

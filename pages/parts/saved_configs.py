@@ -1,0 +1,212 @@
+"""The parts of the Configurations page: the list, one configuration in detail, and the way back in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.config import load_config
+from core.errors import ConfigError
+from storage import Library
+from storage.configs import SavedConfig
+
+from .comparison import label, written
+from .edge import edge, escaped
+from .head import counted
+from .limits import as_shown
+from .state import TRANSCRIPT
+from .texts import bounded
+
+CONFIG = "config"
+MOST_ROWS = 8
+"""Rows shown at once; the others are scrolled to."""
+_CLIENTS = {
+    "anthropic": "client.messages.create(**result.request)",
+    "openai_responses": "client.responses.create(**result.request)",
+    "gemini": "post(result.request)",
+}
+_OPENAI = "client.chat.completions.create(**result.request)"
+
+
+def config_table(configs: Sequence[SavedConfig]) -> pd.DataFrame:
+    """Return the list as a table."""
+    loaded = [load_config(saved.body) for saved in configs]
+    return pd.DataFrame(
+        {
+            "name": [saved.name for saved in configs],
+            "version": [saved.version for saved in configs],
+            "strategy": [label(config.model_copy(update={"name": ""})) for config in loaded],
+            "model": [config.model.name or "any" for config in loaded],
+            "soft limit": [_budget(config.budget.soft_limit, config.model.window) for config in loaded],
+            "note": [saved.note for saved in configs],
+            "saved": [saved.created_at for saved in configs],
+        }
+    )
+
+
+def _budget(soft_limit: int | None, window: int | None) -> str:
+    if soft_limit is not None:
+        return f"{soft_limit:,}"
+    return "no limit" if window is None else "from the window"
+
+
+def config_list(configs: Sequence[SavedConfig]) -> SavedConfig:
+    """Show the list, and return the chosen configuration: the one that the address names, else the first."""
+    names = [saved.name for saved in configs]
+    named = st.query_params.get(CONFIG)
+    chosen = names.index(named) if named in names else 0
+    event = st.dataframe(
+        config_table(configs),
+        key=f"configs_{len(configs)}_{configs[0].id}",
+        on_select="rerun",
+        selection_mode="single-row-required",
+        selection_default={"selection": {"rows": [chosen]}},
+        hide_index=True,
+        height="content" if len(configs) <= MOST_ROWS else 36 * MOST_ROWS,
+        column_config={
+            "name": st.column_config.TextColumn(width=260),
+            "version": st.column_config.NumberColumn(width=70),
+            "soft limit": st.column_config.TextColumn(alignment="right", width=110),
+            "saved": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=140),
+        },
+        alt="Saved configurations",
+    )
+    row = event.selection.rows[0] if event.selection.rows else chosen
+    row = row if row < len(configs) else chosen
+    st.query_params[CONFIG] = names[row]
+    return configs[row]
+
+
+def config_detail(store: Library, newest: SavedConfig) -> None:
+    """Show one configuration: its versions, its JSON, what can be done with it, and how production loads it."""
+    versions = store.configs.versions(newest.name)
+    left, right = st.columns(2, gap="large")
+    with right:
+        st.markdown(f"#### {escaped(newest.name)}")
+        number = st.selectbox(
+            "Version", [saved.version for saved in versions], key=f"version_of_{newest.name}",
+            format_func=lambda version: _version_label(versions, version),
+        )  # fmt: skip
+        saved = next(saved for saved in versions if saved.version == number)
+        st.markdown(provenance_text(saved.body.get("provenance")))
+        _actions(store, saved)
+        st.markdown("**In production**")
+        st.code(snippet(saved), language="python")
+        st.caption("`core` needs no more than tiktoken, pydantic and genai-prices, and no network.")
+    with left:
+        bounded(_text(saved.body), "config_json", 620, _file_name(saved), language="json")
+
+
+def _version_label(versions: Sequence[SavedConfig], number: int) -> str:
+    saved = next(saved for saved in versions if saved.version == number)
+    return f"{number}, saved {saved.created_at:%d %b %Y, %H:%M}"
+
+
+def _actions(store: Library, saved: SavedConfig) -> None:
+    with st.container(horizontal=True):
+        st.download_button(
+            "Download", _text(saved.body), _file_name(saved), "application/json", key="config_download",
+            icon=":material/download:", on_click="ignore", type="primary",
+        )  # fmt: skip
+        if st.button("Open in Compare", icon=":material/compare_arrows:", key="config_compare"):
+            st.switch_page("compare.py", query_params=compare_address(store, saved))
+        with st.popover("Delete", icon=":material/delete:", key="config_delete"):
+            st.markdown(f"All versions of **{escaped(saved.name)}** are deleted. This cannot be undone.")
+            if st.button("Delete all versions", key="config_delete_now", type="primary"):
+                store.configs.delete(saved.name)
+                st.query_params.pop(CONFIG, None)
+                st.rerun()
+
+
+def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
+    """Return the address of Compare with a configuration beside the whole history.
+
+    The transcript is the one that it was measured on, where that is in the library.
+    """
+    config = load_config(saved.body)
+    measured = {entry.get("sha256") for entry in (saved.body.get("provenance") or {}).get("transcripts", ())}
+    found = next((summary for summary in store.list(limit=500) if summary.sha256 in measured), None)
+    said = {key: value for key, value in as_shown(config).items() if key not in ("provenance", "schema_version")}
+    address = {"a": written({**said, "name": saved.name}), "b": written({"strategy": {"kind": "full_history"}})}
+    parts = {
+        TRANSCRIPT: found.id if found else None,
+        "budget": config.budget.soft_limit,
+        "window": config.model.window,
+        "max_output": config.model.max_output,
+        "model": config.model.name,
+    }
+    return address | {key: str(value) for key, value in parts.items() if value is not None}
+
+
+def provenance_text(provenance: Mapping[str, Any] | None) -> str:
+    """Return in sentences what a configuration was measured on."""
+    if not provenance:
+        return "Written by hand or not exported from a comparison: nothing says what it was measured on."
+    transcripts = provenance.get("transcripts") or []
+    measured = provenance.get("measured") or {}
+    calls = sum(entry.get("calls", 0) for entry in transcripts)
+    said = f"Measured on {counted(len(transcripts), 'transcript')} with {counted(calls, 'call')}"
+    if "peak_tokens" in measured:
+        said += f": peak {measured['peak_tokens']:,} tokens"
+    if "sum_tokens" in measured:
+        said += f", {measured['sum_tokens']:,} over all calls"
+    golden = len(provenance.get("golden") or ())
+    return escaped(f"{said}. {counted(golden, 'golden call')} to verify it with.")
+
+
+def snippet(saved: SavedConfig) -> str:
+    """Return the lines that load a configuration and assemble a request."""
+    call = _CLIENTS.get((saved.body.get("model") or {}).get("dialect") or "", _OPENAI)
+    return (
+        "from core.runtime import ContextRuntime\n\n"
+        f'runtime = ContextRuntime.load("{_file_name(saved)}")\n\n'
+        "result = runtime.assemble(request)   # the full history\n"
+        f"response = {call}\n\n"
+        "if result.excess:\n"
+        '    print(f"{result.excess} tokens over: {result.blockers} cannot go")'
+    )
+
+
+def importer(store: Library) -> None:
+    """Show the way in for an exported file: dropped or pasted, checked before it is stored."""
+    round_number = st.session_state.setdefault("config_round", 0)
+    with st.popover("Import", icon=":material/upload_file:", key="config_import"):
+        file = st.file_uploader("An exported configuration", "json", key=f"config_file_{round_number}")
+        text = st.text_area("or its JSON", key=f"config_text_{round_number}", height=140)
+        ready = st.button("Import", key="config_import_now", type="primary", disabled=not (file or text.strip()))
+    if ready:
+        name = PurePosixPath(file.name).stem if file else "pasted configuration"
+        with edge():
+            saved = import_config(store, name, file.getvalue().decode("utf-8", "replace") if file else text)
+            st.session_state["config_imported"] = f"Imported as version {saved.version} of {saved.name}."
+            st.session_state["config_round"] += 1
+            st.query_params[CONFIG] = saved.name
+            st.rerun()
+    if told := st.session_state.pop("config_imported", None):
+        st.success(escaped(told), icon=":material/check:")
+
+
+def import_config(store: Library, name: str, text: str) -> SavedConfig:
+    """Check and store a configuration under its own name, else under `name`. ConfigError if it cannot be used."""
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        raise ConfigError("configuration", f"this is not JSON: {error}.", "Export it again.") from None
+    if not isinstance(body, dict):
+        raise ConfigError("configuration", "this is not an object.", "Export it again.")
+    config = load_config(body)
+    return store.configs.save(config.name or name, body, note="imported")
+
+
+def _text(body: Mapping[str, Any]) -> str:
+    return json.dumps(body, ensure_ascii=False, indent=2)
+
+
+def _file_name(saved: SavedConfig) -> str:
+    plain = "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in saved.name.lower())
+    return f"{'-'.join(part for part in plain.split('-') if part) or 'configuration'}.json"

@@ -1,0 +1,57 @@
+"""Texts of any size on a page: the beginning at once, the whole one click away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from core.wire import dump
+
+from .previews import MOST_CHARACTERS, as_text, preview, printable, without_base64
+
+WRAPPED = 100_000
+"""Longer texts are not wrapped: a browser needs seconds for it."""
+
+
+def bounded(
+    text: str,
+    key: str,
+    height: int,
+    file_name: str,
+    *,
+    language: str | None = None,
+    content: Callable[[], bytes] | None = None,
+) -> None:
+    """Show the beginning of a text, with a toggle and a download for the whole of it where it is longer.
+
+    `content` gives other bytes for the download, which is then always offered.
+    """
+    shown = preview(text)
+    whole = False
+    if shown.cut or content is not None:
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            if shown.cut:
+                whole = st.toggle(f"Whole text, {len(text):,} characters", key=f"{key}_whole")
+            st.download_button(
+                "Download",
+                content or (lambda: text.encode("utf-8", "replace")),
+                file_name,
+                "application/json" if content is not None else "text/plain",
+                key=f"{key}_file",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+    body = printable(without_base64(text)) if whole else shown.text
+    if len(body) > MOST_CHARACTERS:
+        language = None
+    st.code(body or "(empty)", language=language, height=height, wrap_lines=len(body) <= WRAPPED)
+    if shown.cut and not whole:
+        st.caption(f"{shown.characters_left:,} more characters in {shown.lines_left:,} lines are not shown.")
+
+
+def body_text(body: Any, key: str, height: int, file_name: str) -> None:
+    """Show a request or response body as indented JSON; its download has the very bytes that are hashed."""
+    bounded(as_text(body), key, height, file_name, content=lambda: dump(body).encode("utf-8", "surrogatepass"))
