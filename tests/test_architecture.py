@@ -47,17 +47,23 @@ def absolute_imports(path: Path) -> set[str]:
     return {name for level, name in imports_of(path) if level == 0}
 
 
+MODULES = {"PyYAML": "yaml"}
+"""What packages are called where they are imported, if otherwise."""
+
+
 def modules(requirements: list[str]) -> set[str]:
-    return {Requirement(requirement).name.replace("-", "_") for requirement in requirements}
+    names = [Requirement(requirement).name for requirement in requirements]
+    return {MODULES.get(name, name.replace("-", "_")) for name in names}
 
 
 NEEDED = modules(PROJECT["dependencies"])
-STREAMING = modules(PROJECT["optional-dependencies"]["streaming"])
+OF_READERS = PROJECT["optional-dependencies"]["streaming"] + PROJECT["optional-dependencies"]["recordings"]
+EXTRAS = modules(OF_READERS)
 
 
 @pytest.mark.parametrize("path", sources("core"), ids=name_of)
 def test_core_imports_only_what_its_distribution_declares(path: Path) -> None:
-    foreign = absolute_imports(path) - sys.stdlib_module_names - NEEDED - STREAMING
+    foreign = absolute_imports(path) - sys.stdlib_module_names - NEEDED - EXTRAS
     assert not foreign, f"{name_of(path)} imports {sorted(foreign)}"
 
 
@@ -65,7 +71,7 @@ def test_core_imports_only_what_its_distribution_declares(path: Path) -> None:
 def test_core_imports_an_extra_only_inside_a_function(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     at_start = {name for node in tree.body if not isinstance(node, ast.ClassDef) for _, name in imports_at_start(node)}
-    assert not at_start & STREAMING
+    assert not at_start & EXTRAS
 
 
 def imports_at_start(node: ast.stmt) -> Iterator[tuple[int, str]]:
@@ -97,7 +103,7 @@ def test_files_stay_short(path: Path) -> None:
 
 def test_every_range_of_the_distribution_is_the_one_that_is_tested() -> None:
     tested = {requirement.name: requirement.specifier for requirement in REQUIREMENTS}
-    for line in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["streaming"]:
+    for line in PROJECT["dependencies"] + OF_READERS:
         declared = Requirement(line)
         assert tested[declared.name] == declared.specifier
 

@@ -14,6 +14,7 @@ from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 
 from .source import Line, Source
+from .yaml_text import NotYaml, is_yaml, read_yaml
 
 DEEPEST = 200
 """Nesting beyond this is refused: no transcript needs it, and recursive code further on would fail on it."""
@@ -140,6 +141,9 @@ class Records:
 
     def _by_document(self, lines: list[Line]) -> Iterator[Record]:
         text = "\n".join(line.text for line in lines)
+        if is_yaml(text):
+            yield from self._yaml(lines)
+            return
         try:
             value = parse(text)
         except Unreadable:
@@ -150,6 +154,26 @@ class Records:
         else:
             self.report.counts.read += 1
             yield Record(value)
+
+    def _yaml(self, lines: list[Line]) -> Iterator[Record]:
+        """Read one YAML document; the blank lines that were left out count in it."""
+        self.report.counts.read += 1
+        ends = [0, *(line.number for line in lines)]
+        text = "".join(
+            "\n" * (line.number - end - 1) + line.text + "\n" for end, line in zip(ends, lines, strict=False)
+        )
+        try:
+            document = read_yaml(text)
+        except NotYaml as error:
+            self.report.broken(f"the YAML cannot be read ({error})", place=f"line {error.line}" if error.line else "")
+            return
+        for line, reason in document.broken:
+            self.report.counts.read += 1
+            self.report.broken(f"the entry is no YAML ({reason})", "It was left out.", place=f"line {line}")
+        if too_deep(document.value):
+            self.report.broken(f"it is nested more than {DEEPEST} levels deep")
+        else:
+            yield Record(document.value)
 
     def _documents(self, text: str, lines: list[Line]) -> Iterator[Record]:
         starts = list(accumulate((len(line.text) + 1 for line in lines), initial=0))
