@@ -71,7 +71,7 @@ def _summary(done: Imported) -> list[str]:
             f"{done.known:,} of them in the library already." if done.stored else "It is in the library already."
         )
     if done.masked:
-        kinds = ", ".join(f"{number:,} × {kind.replace('_', ' ')}" for kind, number in sorted(done.masked.items()))
+        kinds = ", ".join(f"{kind} in {counted(number, 'place')}" for kind, number in sorted(done.masked.items()))
         said.append(f"Secrets masked before storing: {kinds}.")
     if done.ignored:
         said.append(f"{counted(done.ignored, 'record')} that are no messages by design were passed over.")

@@ -1,0 +1,53 @@
+"""One app and one browser for all browser tests. Under CI a missing browser fails, elsewhere it is a reason to skip."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.driver import FLAGS, Viewer, chromium_path, serve
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in Path(item.path).parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = chromium_path()
+    if path is None:
+        reason = "there is no Chromium: install it (Debian: apt-get install chromium) or name it in CHROMIUM"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("app")
+    with serve(folder / "library.db", folder / "app.log") as found:
+        yield found
+
+
+@pytest.fixture
+def view(browser: Browser, address: str) -> Iterator[Callable[..., Viewer]]:
+    """Open windows; afterwards nothing may have left the machine, and no page may have had a fault."""
+    opened: list[Viewer] = []
+
+    def open_window(path: str = "/", *, dark: bool = False, width: int = 1440) -> Viewer:
+        opened.append(Viewer.open(browser, address, dark=dark, width=width))
+        return opened[-1].go(path)
+
+    yield open_window
+    for viewer in opened:
+        viewer.page.context.close()
+    assert [viewer.outside for viewer in opened] == [[]] * len(opened)
+    assert [viewer.faults for viewer in opened] == [[]] * len(opened)
