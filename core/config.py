@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from .errors import ConfigError
 from .rules import Eviction, Match, Rule, Tier, Treatment
+from .shrinker_config import ShrinkerConfig
 from .strategy_config import Count, GroupConfig, Settings, StrategyConfig, strategy_kinds, strategy_models
 
 __all__ = [
@@ -103,7 +104,7 @@ class Configuration(Settings):
     counter: CounterConfig = CounterConfig()
     budget: BudgetConfig = BudgetConfig()
     rules: tuple[RuleConfig, ...] = ()
-    shrink: Annotated[tuple[dict[str, Any], ...], Field(max_length=0, description="shrinkers, in order")] = ()
+    shrink: Annotated[tuple[ShrinkerConfig, ...], Field(description="shrinkers, in order")] = ()
     strategy: StrategyConfig
     provenance: dict[str, Any] | None = None
 

@@ -17,8 +17,10 @@ from .dialects import dialect as dialect_named
 from .hints import Hints
 from .plan import Plan
 from .rules import Rule
-from .spans import FixedPart, fixed_part
-from .strategies.tiers import available
+from .shrinkers import ChunkPinned, shrink_fixed, shrink_unit
+from .shrunk_plan import shrunk_plan
+from .spans import FixedPart, SpanKind, fixed_part
+from .strategies.tiers import available, is_said
 from .tokens import Counter, counter_for_model, counter_from
 from .units import Grouper, Unit, make_unit
 from .wire import Wire
@@ -53,7 +55,10 @@ class Engine:
         self.budget = soft_budget(config)
         self.strategy: Strategy = config.strategy.strategy()
         self.rules = tuple(rule.rule() for rule in config.rules)
-        self.reader = (dialect, self.model, self.counter.key, self.rules)
+        shrinkers = () if config.strategy.exact_recall else config.shrink
+        self.shrinkers = tuple(shrinker.shrinker() for shrinker in shrinkers)
+        self.may_grow = any(isinstance(shrinker, ChunkPinned) for shrinker in self.shrinkers)
+        self.reader = (dialect, self.model, self.counter.key, self.rules, self.shrinkers)
         """What the reading of a request depends on. Engines with equal readers read alike."""
 
     def rules_with(self, hints: Hints) -> tuple[Rule, ...]:
@@ -95,6 +100,7 @@ class UnitFeed:
         self._reader: tuple[object, Hints] | None = None
         self._head: object = None
         self._fixed: dict[object, FixedPart] = {}
+        self._said: frozenset[str] = frozenset()
 
     def read(
         self,
@@ -121,20 +127,32 @@ class UnitFeed:
             self._fixed, self._reader = {}, reader
         rules = engine.rules_with(hints)
         units = [make_unit(group, engine.dialect, engine.counter, rules) for group in groups]
+        if engine.shrinkers:
+            self._hear(engine, units, fresh)
+            units = [shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) for unit in units]
         fixed = self._fixed_part(engine, head, head_key, rules)
-        entered = sum(unit.tokens for unit in units if unit.stop > shared or not fresh)
+        entered = sum((unit.source or unit).tokens for unit in units if unit.stop > shared or not fresh)
         if head_key != self._head:
-            entered += fixed.tokens
+            entered += (fixed.source or fixed).tokens
         self._head = head_key
         self._grouper, self._count = grouper, grouper.count
         return Step(fresh, fixed, units, entered, hints, engine.body_model)
 
     def _fixed_part(self, engine: Engine, head: Wire, key: object, rules: Sequence[Rule]) -> FixedPart:
-        if key not in self._fixed:
+        known = (key, self._said)
+        if known not in self._fixed:
             if len(self._fixed) >= MOST_HEADS:
                 self._fixed.clear()
-            self._fixed[key] = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
-        return self._fixed[key]
+            fixed = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
+            self._fixed[known] = shrink_fixed(fixed, engine.shrinkers, self._said, engine.dialect, engine.counter)
+        return self._fixed[known]
+
+    def _hear(self, engine: Engine, units: Sequence[Unit], fresh: bool) -> None:
+        """Remember which of the shrinkers' keywords users said."""
+        said = frozenset() if fresh else self._said
+        left = [word for shrinker in engine.shrinkers for word in shrinker.keywords if word not in said]
+        texts = [span.text.lower() for unit in units for span in unit.spans if left and span.kind is SpanKind.USER]
+        self._said = said.union(word for word in left if any(is_said(word, text) for text in texts))
 
 
 MOST_HEADS = 64
@@ -145,17 +163,48 @@ def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:
 
 
 class Planner:
-    """Plans step after step with one assembler a conversation. What was planned before never changes a plan."""
+    """Plans step after step with one assembler a conversation. What was planned before never changes a plan.
+
+    All steps come from one feed and one configuration: what is not fresh was read by an equal engine.
+    """
+
+    def __init__(self) -> None:
+        self._shrunk = _Track()
+        self._plain = _Track()
+        self._saved: int | None = None
+        """Tokens that shrinkers saved in the units so far; None while they left all units alone."""
+
+    def plan(self, engine: Engine, step: Step) -> Plan:
+        """Return the plan of the prompt that a step completes."""
+        plan = self._shrunk.plan(engine, step)
+        if not engine.shrinkers:
+            return plan
+        self._add_up(step)
+        if self._saved is not None or step.fixed.source is not None:
+            plan = shrunk_plan(plan, self._saved or 0)
+        if not engine.may_grow:
+            return plan
+        units = [unit.source or unit for unit in step.units]
+        plain = self._plain.plan(engine, step._replace(fixed=step.fixed.source or step.fixed, units=units))
+        return plan if plan.tokens_after <= plan.tokens_before else plain
+
+    def _add_up(self, step: Step) -> None:
+        saved = [unit.source.tokens - unit.tokens for unit in step.units if unit.source is not None]
+        if step.fresh:
+            self._saved = None
+        if saved:
+            self._saved = (self._saved or 0) + sum(saved)
+
+
+class _Track:
+    """An assembler and what it was given last."""
 
     def __init__(self) -> None:
         self._assembler: Assembler | None = None
         self._fixed: FixedPart | None = None
 
     def plan(self, engine: Engine, step: Step) -> Plan:
-        """Return the plan of the prompt that a step completes.
-
-        All steps come from one feed and one configuration: what is not fresh was read by an equal engine.
-        """
+        """Return the strategy's plan of the prompt that a step completes."""
         assembler = self._assembler
         if assembler is None or step.fresh:
             assembler = engine.strategy.assembler(engine.context(step.hints))

@@ -25,6 +25,7 @@ from .decisions import (
     Status,
 )
 from .dialects.base import Dialect
+from .edits import edited_wires
 from .log import Log
 from .spans import OVERHEAD_ID, FixedPart, Span, SpanKind
 from .units import Unit
@@ -98,7 +99,7 @@ class Plan:
                 sent += [dialect.text_message(role, text) for role, text, _ in made.texts]
             elif fate in (Fate.KEEP, Fate.REPLACE):
                 kept = messages[unit.first : unit.stop]
-                sent += kept if made is None else _edited(unit, kept, made, dialect)
+                sent += kept if made is None else edited_wires(unit, kept, made.texts, dialect)
         return head, sent
 
     def _made(self, index: int, fate: Fate) -> Replacement | Edit | None:
@@ -253,13 +254,3 @@ def _edited_head(plan: Plan, edit: HeadEdit, head: Wire, dialect: Dialect) -> Wi
     for text in edit.injected:
         head = dialect.with_system_text(head, text.text)
     return head
-
-
-def _edited(unit: Unit, kept: list[Wire], edit: Edit, dialect: Dialect) -> list[Wire]:
-    sent = list(kept)
-    for span in unit.spans:
-        if span.id in edit.texts:
-            at = span.message - unit.first
-            part = unit.messages[at].parts[span.part]
-            sent[at] = dialect.with_result_text(sent[at], part, edit.texts[span.id])
-    return sent

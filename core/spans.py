@@ -6,9 +6,10 @@ a stub that names it stays true.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from . import marks
 from .dialects.base import Dialect, Message, Part, PartKind
@@ -120,6 +121,10 @@ class FixedPart:
     spans: tuple[Span, ...]
     overhead: int
     tokens: int
+    source: FixedPart | None = None
+    """The part before shrinkers, where they changed it."""
+    shrunk: Mapping[str, Any] = field(default_factory=dict)
+    """What shrinkers put into its sections, by span id."""
 
     @property
     def tools(self) -> list[Span]:

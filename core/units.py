@@ -7,7 +7,7 @@ unit: providers refuse a call without its result, and moving messages would not 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,6 +34,10 @@ class Unit:
     has_user_text: bool
     stays: bool
     """Whether it is sent whatever the budget: a system message, or a span that a rule pins or requires."""
+    source: Unit | None = None
+    """The unit before shrinkers, where they changed it."""
+    shrunk: Mapping[str, Any] = field(default_factory=dict)
+    """What shrinkers put into its spans, by span id."""
     memo: dict[str, Any] = field(default_factory=dict)
     """What strategies found out about the unit, so that it is worked out once; no part of its value."""
 

@@ -80,6 +80,16 @@ class Anthropic:
         blocks = system if isinstance(system, list) else [_text(text_of(system))] if system else []
         return {**head, "system": [*blocks, _text(text)]}
 
+    def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
+        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+        system = head.get("system")
+        if not isinstance(system, list):
+            kept = {key: value for key, value in head.items() if key != "system"}
+            return {**head, "system": texts[0]} if texts and texts[0] else kept
+        blocks = zip(system, texts, strict=True)
+        changed = [{**block, "text": text} if part_text(block) is not None else block for block, text in blocks if text]
+        return {**head, "system": changed}
+
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the definitions in `tools`."""
         tools = head.get("tools")

@@ -117,6 +117,9 @@ class Dialect(Protocol):
     def with_system_text(self, head: Wire, text: str) -> Wire:
         """Return the head with one more text at the end of its system part."""
 
+    def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
+        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the tool definitions of the head, in order."""
 

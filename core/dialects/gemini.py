@@ -78,6 +78,14 @@ class Gemini:
         kept = dict(system) if isinstance(system, Mapping) else {}
         return {**head, key: {**kept, "parts": [*parts, {"text": text}]}}
 
+    def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
+        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+        key, system = _system(head)
+        kept = [{"text": text} for text in texts if text]
+        if not kept:
+            return {name: value for name, value in head.items() if name != key}
+        return {**head, key: {**(system if isinstance(system, Mapping) else {}), "parts": kept}}
+
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the function declarations of all tools, and the other tools by their key."""
         return [

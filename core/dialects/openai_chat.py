@@ -69,6 +69,15 @@ class OpenAIChat:
         role = messages[-1].get("role", "system") if messages else "system"
         return {**head, "messages": [*messages, {"role": role, "content": text}]}
 
+    def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
+        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+        kept = [
+            {**message, "content": with_only_text(message.get("content"), text)}
+            for message, text in zip(head["messages"], texts, strict=True)
+            if text
+        ]
+        return {**head, "messages": kept}
+
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the functions of `tools`, or of the older `functions`."""
         return [

@@ -99,6 +99,21 @@ class OpenAIResponses:
         role = lead[-1].get("role", "system") if lead else "system"
         return {**head, "input": [*lead, {"role": role, "content": text}]}
 
+    def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
+        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+        own = 1 if len(texts) > len(head.get("input") or ()) else 0
+        lead = [
+            {**item, "content": with_only_text(item.get("content"), text, "input_text")}
+            for item, text in zip(head.get("input") or (), texts[own:], strict=True)
+            if text
+        ]
+        changed = dict(head) if head.get("input") is None else {**head, "input": lead}
+        if own and texts[0]:
+            changed["instructions"] = texts[0]
+        elif own:
+            del changed["instructions"]
+        return changed
+
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the definitions in `tools`; those of the provider's own tools have their type as name."""
         tools = head.get("tools")

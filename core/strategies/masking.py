@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from ..decisions import Action, Edit
 from ..dialects.base import Dialect
+from ..edits import edited, edited_kinds
 from ..log import KindSums, Log
 from ..marks import is_injected
 from ..spans import Span, SpanKind
@@ -97,30 +97,6 @@ class Masks:
 
 
 REASON = "an older tool result"
-
-
-def edited(unit: Unit, texts: dict[str, str], dialect: Dialect, counter: Counter, reason: str, setting: str) -> Edit:
-    """Return a unit with other texts in some spans, counted as it would be sent."""
-    places = {(span.message, span.part): texts[span.id] for span in unit.spans if span.id in texts}
-    messages = [
-        replace(
-            message,
-            parts=tuple(
-                replace(part, text=places.get((index, place), part.text)) for place, part in enumerate(message.parts)
-            ),
-        )
-        for index, message in enumerate(unit.messages, start=unit.first)
-    ]
-    cost = dialect.cost_of_messages(messages, counter)
-    return Edit(texts, cost.spans, cost.overhead, reason, setting)
-
-
-def edited_kinds(unit: Unit, edit: Edit) -> dict[SpanKind, int]:
-    """Return the tokens of an edited unit by span kind."""
-    found: dict[SpanKind, int] = {SpanKind.OVERHEAD: edit.overhead}
-    for span, tokens in zip(unit.spans, edit.costs, strict=True):
-        found[span.kind] = found.get(span.kind, 0) + tokens
-    return found
 
 
 def _pattern(placeholder: str) -> re.Pattern[str]:

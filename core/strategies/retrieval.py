@@ -1,70 +1,85 @@
 """Which retrieved results are shown: the newest first, as many as their share of the budget holds (M-P8, M-R4).
 
-A result that does not fit is passed over for a smaller one, and a stub in its place names the span, so that it can be
-asked for. Results are weighed by what leaving them out saves.
+Results that do not fit are passed over for smaller ones, and a stub in the place of each names the span, so that it
+can be asked for. The results of one reply are shown or left out together (X3), and are weighed by what leaving them
+out saves, so that what is planned is what is sent.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from .. import marks
 from ..assembler import Context
 from ..decisions import Edit
+from ..edits import edited
 from ..log import Log
 from ..spans import Span, SpanKind
 from ..units import Unit
-from .masking import edited
 from .tiers import select_within
+
+LEFT_OUT = "retrieval"
 
 
 class Retrieval:
-    """Follows a log and knows its retrieved results, in order, with what each weighs."""
+    """Follows a log and knows its units with retrieved results, in order, with what each weighs."""
 
     def __init__(self, log: Log, context: Context) -> None:
         self._log, self._context = log, context
         self._seen = 0
-        self._found: list[tuple[int, Span, int]] = []
+        self._units: list[int] = []
+        self._edits: list[Edit] = []
+        self._weights: list[int] = []
+        self._sums: list[int] = [0]
 
     def catch_up(self) -> None:
         """Read the units that were added to the log."""
         for index in range(self._seen, len(self._log.units)):
             unit = self._log.units[index]
-            for span in unit.spans if not unit.stays else ():
-                weight = self._weight(span)
-                if span.kind is SpanKind.RETRIEVAL and weight > 0:
-                    self._found.append((index, span, weight))
+            if LEFT_OUT not in unit.memo:
+                unit.memo[LEFT_OUT] = self._left_out(unit)
+            edit: Edit | None = unit.memo[LEFT_OUT]
+            if edit is not None:
+                self._units.append(index)
+                self._edits.append(edit)
+                self._weights.append(unit.tokens - edit.tokens)
+                self._sums.append(self._sums[-1] + unit.tokens - edit.tokens)
         self._seen = len(self._log.units)
 
-    def _weight(self, span: Span) -> int:
-        return span.tokens - self._context.counter.count(stub(span)) if span.kind is SpanKind.RETRIEVAL else 0
+    def _left_out(self, unit: Unit) -> Edit | None:
+        """Return the unit without its results, None where it has none or nothing would be smaller."""
+        texts = {
+            span.id: stub(span)
+            for span in unit.spans
+            if span.kind is SpanKind.RETRIEVAL and not unit.stays and not marks.is_injected(span.text)
+        }
+        if not texts:
+            return None
+        dialect, counter = self._context.dialect, self._context.counter
+        edit = edited(unit, texts, dialect, counter, "over the share of retrieved results", "budget")
+        return edit if edit.tokens < unit.tokens else None
 
-    def _kept(self, cut: int) -> list[tuple[int, Span, int]]:
-        """Results that a cut keeps and that may be left out: not in the newest user message, nor the open unit."""
-        log = self._log
-        return [found for found in self._found if cut <= found[0] < log.deepest and found[0] != log.last_user]
+    def _stretch(self, cut: int) -> tuple[int, int]:
+        """Return from where to where (exclusive) units with results are kept by a cut and not in the open unit."""
+        start = bisect_left(self._units, cut)
+        return start, max(start, bisect_left(self._units, self._log.deepest))
 
     def weight(self, cut: int) -> int:
         """Return the tokens that leaving out all results behind a cut would save."""
-        if not self._found:
-            return 0
-        return sum(weight for _, _, weight in self._kept(cut))
+        start, stop = self._stretch(cut)
+        weight = self._sums[stop] - self._sums[start]
+        newest = bisect_left(self._units, self._log.last_user, start, stop)
+        if newest < stop and self._units[newest] == self._log.last_user:
+            weight -= self._weights[newest]
+        return weight
 
     def edits(self, cut: int, room: int | None) -> dict[int, Edit]:
         """Return the units whose results are left out, as far as `room` tokens do not hold them; None is no limit."""
-        if room is None or not self._found:
+        if room is None or not self._units:
             return {}
-        kept = self._kept(cut)
-        newest_first = sorted(kept, key=lambda found: -found[0])
-        shown = set(select_within([weight for _, _, weight in newest_first], max(0, room)))
-        left_out: dict[int, list[Span]] = {}
-        for place, (index, span, _) in enumerate(newest_first):
-            if place not in shown:
-                left_out.setdefault(index, []).append(span)
-        return {index: self._edit(self._log.units[index], spans) for index, spans in left_out.items()}
-
-    def _edit(self, unit: Unit, spans: list[Span]) -> Edit:
-        texts = {span.id: stub(span) for span in spans}
-        dialect, counter = self._context.dialect, self._context.counter
-        return edited(unit, texts, dialect, counter, "over the share of retrieved results", "budget")
+        newest_first = [k for k in reversed(range(*self._stretch(cut))) if self._units[k] != self._log.last_user]
+        shown = set(select_within([self._weights[k] for k in newest_first], max(0, room)))
+        return {self._units[k]: self._edits[k] for place, k in enumerate(newest_first) if place not in shown}
 
 
 def stub(span: Span) -> str:

@@ -1,0 +1,88 @@
+"""The shrinkers, one file each, and how they are applied: in the order configured, before the strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..dialects.base import Dialect
+from ..edits import edited_messages
+from ..spans import FixedPart, Span, SpanKind
+from ..tokens import Counter
+from ..units import Unit
+from .base import Shrinker, Shrunk
+from .chunk_pinned import ChunkPinned
+from .dedupe_instructions import DedupeInstructions
+from .project_tool_results import ProjectToolResults
+
+__all__ = [
+    "ChunkPinned",
+    "DedupeInstructions",
+    "ProjectToolResults",
+    "Shrinker",
+    "Shrunk",
+    "shrink_fixed",
+    "shrink_unit",
+]
+
+
+def shrink_unit(unit: Unit, shrinkers: Sequence[Shrinker], dialect: Dialect, counter: Counter) -> Unit:
+    """Return the unit after all shrinkers, with the unit itself as its source; the unit itself if none did anything."""
+    for shrinker in shrinkers:
+        found = {} if unit.stays and not isinstance(shrinker, ChunkPinned) else shrinker.unit(unit, counter)
+        if found:
+            unit = _with_texts(unit, dict(found), dialect, counter)
+    return unit
+
+
+def _with_texts(unit: Unit, found: dict[str, Shrunk], dialect: Dialect, counter: Counter) -> Unit:
+    messages = edited_messages(unit, {span_id: shrunk.text for span_id, shrunk in found.items()})
+    cost = dialect.cost_of_messages(messages, counter)
+    spans = [
+        replace(span, tokens=tokens, text=found[span.id].text if span.id in found else span.text)
+        for span, tokens in zip(unit.spans, cost.spans, strict=True)
+    ]
+    return replace(
+        unit,
+        messages=tuple(messages),
+        spans=tuple(spans),
+        overhead=cost.overhead,
+        tokens=cost.total,
+        source=unit.source or unit,
+        shrunk={**unit.shrunk, **found},
+        memo={},
+    )
+
+
+def shrink_fixed(
+    fixed: FixedPart, shrinkers: Sequence[Shrinker], said: frozenset[str], dialect: Dialect, counter: Counter
+) -> FixedPart:
+    """Return the fixed part after all shrinkers, with the part itself as its source; itself if none did anything."""
+    for shrinker in shrinkers:
+        found = shrinker.fixed(fixed, said.intersection(shrinker.keywords), counter)
+        if found:
+            fixed = _with_sections(fixed, dict(found), dialect, counter)
+    return fixed
+
+
+def _with_sections(fixed: FixedPart, found: dict[str, Shrunk], dialect: Dialect, counter: Counter) -> FixedPart:
+    sections: dict[int, list[Span]] = {text: [] for text in range(len(dialect.system_texts(fixed.head)))}
+    for span in fixed.spans:
+        if span.kind is not SpanKind.TOOL_DEFINITION:
+            text = found[span.id].text if span.id in found else span.text
+            if text:
+                sections[span.part].append(replace(span, text=text))
+    texts = [[span.text for span in spans] for spans in sections.values()]
+    before = dialect.cost_of_system(fixed.head, counter, [[text] for text in dialect.system_texts(fixed.head)])
+    head = dialect.with_system_texts(fixed.head, ["".join(parts) for parts in texts])
+    kept = [spans for spans in sections.values() if spans]
+    cost = dialect.cost_of_system(head, counter, [parts for parts in texts if parts])
+    spans = [
+        replace(span, tokens=tokens, part=place)
+        for place, (named, row) in enumerate(zip(kept, cost.parts, strict=True))
+        for span, tokens in zip(named, row, strict=True)
+    ]
+    spans += fixed.tools
+    overhead = fixed.overhead - before.overhead + cost.overhead
+    tokens = sum(span.tokens for span in spans) + overhead
+    return FixedPart(head, tuple(spans), overhead, tokens, fixed.source or fixed, {**fixed.shrunk, **found})

@@ -1,0 +1,93 @@
+"""A plan whose input went through shrinkers first: the strategy planned what they left, and the user sees both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .decisions import Action, Decision, Status
+from .dialects.base import Dialect
+from .edits import edited_wires
+from .plan import Plan
+from .shrinkers.base import Shrunk
+from .spans import OVERHEAD_ID, SpanKind
+from .wire import Wire
+
+
+@dataclass(eq=False)
+class ShrunkPlan(Plan):
+    """The strategy's plan for a shrunk prompt, told in terms of the prompt as it came."""
+
+    inner: Plan = None  # type: ignore[assignment]
+
+    changed = True
+
+    def sent(self, head: Wire, messages: list[Wire], dialect: Dialect) -> tuple[Wire, list[Wire]]:
+        """Return the head and the messages to send: shrunk, then planned."""
+        if self.fixed.source is not None:
+            head = self.fixed.head
+        shrunk = list(messages)
+        for unit in self.log.units[: self.count]:
+            if unit.shrunk:
+                texts = {span_id: made.text for span_id, made in unit.shrunk.items()}
+                shrunk[unit.first : unit.stop] = edited_wires(unit, messages[unit.first : unit.stop], texts, dialect)
+        return self.inner.sent(head, shrunk, dialect) if self.inner.changed else (head, shrunk)
+
+    def kinds(self) -> dict[SpanKind, int]:
+        """Return the tokens sent by span kind."""
+        return self.inner.kinds()
+
+    def actions(self) -> dict[Action, int]:
+        """Return how many spans met each action."""
+        found: dict[Action, int] = {}
+        for decision in self.decisions:
+            found[decision.action] = found.get(decision.action, 0) + 1
+        return found
+
+    def _decide(self) -> Iterator[Decision]:
+        made = {decision.span_id: decision for decision in self.inner.decisions}
+        source = self.fixed.source or self.fixed
+        units = self.log.units[: self.count]
+        notes: dict[str, Shrunk] = {**self.fixed.shrunk}
+        spans = [*source.spans]
+        before = source.overhead
+        for unit in units:
+            notes.update(unit.shrunk)
+            spans += (unit.source or unit).spans
+            before += (unit.source or unit).overhead
+        known = {span.id for span in spans}
+        for span in spans:
+            yield _told(made.get(span.id), notes.get(span.id), span.id, span.tokens)
+        yield from (decision for decision in made.values() if decision.span_id not in known | {OVERHEAD_ID})
+        frames = made[OVERHEAD_ID]
+        yield Decision(OVERHEAD_ID, Action.KEEP, frames.reason, "", before, frames.tokens_after)
+
+
+def _told(decision: Decision | None, note: Shrunk | None, span_id: str, before: int) -> Decision:
+    """Return the decision on a span as the user sees it: what the strategy removed is removed, whoever shrank it."""
+    if decision is None:
+        assert note is not None
+        return Decision(span_id, note.action, note.reason, note.setting, before, 0)
+    if note is None or decision.action is not Action.KEEP:
+        return Decision(
+            span_id,
+            decision.action,
+            decision.reason,
+            decision.setting,
+            before,
+            decision.tokens_after,
+            decision.replacement,
+        )
+    return Decision(span_id, note.action, note.reason, note.setting, before, decision.tokens_after, note.text)
+
+
+def shrunk_plan(inner: Plan, saved: int) -> Plan:
+    """Return the plan of shrinkers and strategy; `saved` are the tokens that shrinkers took from the conversation."""
+    source = inner.fixed.source
+    if source is not None:
+        saved += source.tokens - inner.fixed.tokens
+    values = {name: value for name, value in vars(inner).items() if name != "decisions"}
+    values["tokens_before"] = inner.tokens_before + saved
+    if inner.status is Status.FITS:
+        values["status"] = Status.TRIMMED
+    return ShrunkPlan(**values, inner=inner)
