@@ -81,11 +81,9 @@ def test_without_transcripts_there_is_a_problem(content: Any) -> None:
 
 
 def test_an_unknown_file_is_told_what_was_expected() -> None:
-    problem = str(read('{"trajectory": [], "info": {}}').problems[0])
-    assert problem.startswith(
-        "the text: the format was not recognised (the first record has the keys trajectory, info)."
-    )
-    assert "OpenAI chat" in problem and "Claude Code" in problem
+    problem = str(read('{"colour": "red", "sizes": []}').problems[0])
+    assert problem.startswith("the text: the format was not recognised (the first record has the keys colour, sizes).")
+    assert problem.endswith("Choose one by its name if you know it, or give request bodies or messages as JSON.")
 
 
 def test_the_format_can_be_named() -> None:

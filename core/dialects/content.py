@@ -12,6 +12,7 @@ from typing import Any
 
 from .base import Part, PartKind
 
+_SORTED = json.JSONEncoder(sort_keys=True)
 CACHE_MARK = "cache_control"
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
@@ -44,12 +45,12 @@ def _unmarked(part: Any) -> Any:
 def content_key(wire: Any) -> str:
     """Return a text that is equal for two wire messages with the same content, whatever their cache marks."""
     if not isinstance(wire, Mapping):
-        return json.dumps(wire, sort_keys=True)
+        return _SORTED.encode(wire)
     plain = {key: value for key, value in wire.items() if key != CACHE_MARK and value is not None}
     content = normal(plain.pop("content", None))
     if content is not None:
         plain["content"] = content
-    return json.dumps(plain, sort_keys=True)
+    return _SORTED.encode(plain)
 
 
 def joined_text(content: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from ..transcript import Transcript
 from .problems import Report
 from .records import Records
+from .source import Member
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class Reading:
     records: Records
     report: Report
     forced: bool = False
+    files: tuple[Member, ...] = ()
+    """The files of a recording that is written as several; the records are those of the first."""
 
     @property
     def name(self) -> str:
@@ -35,13 +38,19 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A kind of file. `sniff` looks at the first records and returns 0 (not this format) to 1 (certainly)."""
+    """A kind of file. `sniff` looks at the first records and returns 0 (not this format) to 1 (certainly).
+
+    A format that is text, not JSON, has `sniff_text`, which looks at the beginning of the text, and reads its lines. A
+    format whose recordings are several files has `gather`, which picks them from the names in a folder or archive.
+    """
 
     name: str
     label: str
     """What people call its files, in the plural."""
     sniff: Callable[[Sequence[Any]], float]
     read: Callable[[Reading], Iterator[Transcript]]
+    sniff_text: Callable[[str], float] | None = None
+    gather: Callable[[Sequence[str]], list[list[str]]] | None = None
 
 
 def share(values: Sequence[Any], test: Callable[[Any], bool]) -> float:

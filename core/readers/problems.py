@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +55,13 @@ class Report:
     problems: list[Problem] = field(default_factory=list)
     more: int = 0
     """Problems beyond MOST_PROBLEMS."""
+    progress: Callable[[int, int], None] | None = None
+    """Called with the bytes of the file read so far and their number, as the file is packed."""
+    transcripts: int = 0
+    calls: int = 0
+    messages: int = 0
+    files: list[Report] = field(default_factory=list)
+    """What is said of each file, where several were read: a folder, a ZIP archive."""
 
     @property
     def told(self) -> int:
@@ -80,9 +88,28 @@ class Report:
         self.counts.broken += 1
         self.add(problem, expected, place=place, warning=warning)
 
+    def advance(self, done: int, size: int) -> None:
+        """Tell how many bytes of the file were read."""
+        if self.progress is not None:
+            self.progress(done, size)
+
+    def take(self, file: Report) -> None:
+        """Take in what is said of one of several files, when it is read."""
+        self.files.append(file)
+        for name in ("transcripts", "calls", "messages", "more"):
+            setattr(self, name, getattr(self, name) + getattr(file, name))
+        for name in ("read", "used", "ignored", "broken"):
+            setattr(self.counts, name, getattr(self.counts, name) + getattr(file.counts, name))
+        room = MOST_PROBLEMS - len(self.problems)
+        self.problems += file.problems[: max(room, 0)]
+        self.more += max(len(file.problems) - max(room, 0), 0)
+        formats = dict.fromkeys(found.format for found in self.files if found.format)
+        self.format = ", ".join(formats) or None
+
     def close(self) -> None:
         """Put the problems in the order of the file, and say how many are not listed."""
-        self.problems.sort(key=lambda problem: [int(number) for number in _NUMBER.findall(problem.place)])
+        if not self.files:
+            self.problems.sort(key=lambda problem: [int(number) for number in _NUMBER.findall(problem.place)])
         if self.more:
             text = f"{self.more} more problems are not listed"
             self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))

@@ -6,22 +6,20 @@ document that breaks off is read as far as its last whole part.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
-from itertools import accumulate, chain, islice
+from collections.abc import Generator, Iterator
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
+from .json_text import CLOSERS, DEEPEST, Unreadable, decode, parse, salvage, too_deep
+from .large_documents import NotStreamed, documents, first_line, may_be_large
 from .source import Line, Source
 from .yaml_text import NotYaml, is_yaml, read_yaml
 
-DEEPEST = 200
-"""Nesting beyond this is refused: no transcript needs it, and recursive code further on would fail on it."""
+MOST_AHEAD = 4 << 20
+"""Characters of records that are held while a format is recognised."""
 
-_DECODER = json.JSONDecoder(strict=False)
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[{}\[\]]', re.DOTALL)
-_CLOSERS = {"{": "}", "[": "]"}
 _START = re.compile(r"\n[{\[]")
 _EVENT = re.compile(r"(event|data|id|retry)\s*:|:")
 """A line of a server-sent event stream; one that begins with a colon is a comment."""
@@ -33,14 +31,6 @@ class Record(NamedTuple):
 
     value: Any
     place: str = ""
-
-
-class Unreadable(ValueError):
-    """Text that is not JSON. `at` is the offset where it stops being so."""
-
-    def __init__(self, reason: str, at: int) -> None:
-        self.at = at
-        super().__init__(reason)
 
 
 class Records:
@@ -55,12 +45,21 @@ class Records:
         return self._records
 
     def peek(self, number: int) -> list[Record]:
-        """Return the next records without taking them."""
-        ahead = list(islice(self._records, number))
+        """Return the next records without taking them: at least one, fewer than asked for where they are large."""
+        ahead: list[Record] = []
+        while len(ahead) < number and (not ahead or self.source.passed < MOST_AHEAD):
+            record = next(self._records, None)
+            if record is None:
+                break
+            ahead.append(record)
         self._records = chain(ahead, self._records)
         return ahead
 
     def _all(self) -> Iterator[Record]:
+        if may_be_large(self.source) and self._is_document(first_line(self.source)):
+            if (yield from self._streamed()):
+                return
+            self.source = self.source.again()
         lines = self.source.lines()
         first = next(lines, None)
         if first is None:
@@ -80,6 +79,27 @@ class Records:
         yield Record(value, "" if second is None else f"line {first.number}")
         if second is not None:
             yield from self._by_line(chain([second], lines))
+
+    def _is_document(self, line: str | None) -> bool:
+        """Tell whether a text that begins with this line is no JSON Lines. A line of None has no end."""
+        return line is None or bool(line and not _is_json(line))
+
+    def _streamed(self) -> Generator[Record, None, bool]:
+        """Read documents as their bytes come; return false if nothing was read so."""
+        number = 0
+        try:
+            for number, value in enumerate(documents(self.source), 1):
+                self.report.counts.read += 1
+                if too_deep(value):
+                    self.report.broken(f"it is nested more than {DEEPEST} levels deep", place=f"document {number}")
+                else:
+                    yield Record(value, f"document {number}" if number > 1 else "")
+        except NotStreamed as error:
+            if number:
+                self.report.counts.read += 1
+                expected = "What stands before it was read."
+                self.report.broken(f"this is not JSON ({error})", expected, place=f"document {number + 1}")
+        return number > 0
 
     def _by_line(self, lines: Iterator[Line]) -> Iterator[Record]:
         line = next(lines, None)
@@ -113,6 +133,8 @@ class Records:
             data = [] if found else data
             yield from found
         yield from self._event(data, start, whole=True)
+        if not self.report.counts.read:
+            self.report.add("the event stream holds no data", "Lines that begin with `data:` were expected.")
 
     def _event(self, data: list[str], line: Line | None, whole: bool) -> Iterator[Record]:
         if not data or line is None:
@@ -133,7 +155,7 @@ class Records:
     def _broken_line(self, line: Line, error: Unreadable, last: bool) -> None:
         place = f"line {line.number}"
         text = line.text.strip()
-        if last and (not line.ended or (text[0] in _CLOSERS and text[-1] not in "}]")):
+        if last and (not line.ended or (text[0] in CLOSERS and text[-1] not in "}]")):
             expected = "The lines before it were read; a file that is still being written ends like this."
             self.report.broken("the last line is cut off", expected, place=place, warning=True)
         else:
@@ -186,7 +208,7 @@ class Records:
             except Unreadable as error:
                 line = lines[bisect_right(starts, error.at, hi=len(lines)) - 1].number
                 value = self._salvaged(text[position : error.at], line, str(error))
-                hopeless = number == 1 and text[position] not in _CLOSERS
+                hopeless = number == 1 and text[position] not in CLOSERS
                 end = len(text) if hopeless else _next_document(text, error.at)
             if value is not None:
                 alone = number == 1 and _skip(text, end) == len(text)
@@ -202,64 +224,6 @@ class Records:
                 f"the JSON breaks off here ({reason})", "What stands before it was read.", place=f"line {line}"
             )
         return value
-
-
-def parse(text: str) -> Any:
-    """Return the JSON value that a text holds; NaN and raw control characters pass. Unreadable if it is none."""
-    value, end = decode(text, _skip_space(text))
-    end = _skip_space(text, end)
-    if end != len(text):
-        raise Unreadable("more text follows the JSON value", end)
-    return value
-
-
-def decode(text: str, start: int) -> tuple[Any, int]:
-    """Return the JSON value that begins at `start`, and where it ends. Unreadable if there is none."""
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except RecursionError:
-        raise Unreadable(f"it is nested more than {DEEPEST} levels deep", start) from None
-    except json.JSONDecodeError as error:
-        raise Unreadable(f"{error.msg.lower()}, column {error.colno}", error.pos) from None
-    except ValueError as error:  # a number of thousands of digits
-        raise Unreadable(str(error).lower(), start) from None
-    if too_deep(value):
-        raise Unreadable(f"it is nested more than {DEEPEST} levels deep", start)
-    return value, end
-
-
-def too_deep(value: Any) -> bool:
-    """Tell whether a value is nested more than DEEPEST levels deep."""
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [inner for outer in level for inner in _children(outer) if isinstance(inner, dict | list)]
-        if not level:
-            return False
-    return True
-
-
-def salvage(text: str) -> Any:
-    """Return what a broken-off document holds up to its last whole object or list; None if there is none."""
-    stack: list[str] = []
-    cut, open_there = 0, ""
-    for token in _TOKEN.finditer(text):
-        sign = token.group()
-        if sign in _CLOSERS:
-            stack.append(sign)
-            if len(stack) > DEEPEST:
-                break
-        elif sign in ("}", "]"):
-            if not stack or _CLOSERS[stack.pop()] != sign:
-                break
-            cut, open_there = token.end(), "".join(_CLOSERS[opened] for opened in reversed(stack))
-    try:
-        return parse(text[:cut] + open_there) if cut else None
-    except Unreadable:
-        return None
-
-
-def _children(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _is_json(text: str) -> bool:
@@ -284,9 +248,3 @@ def _next_document(text: str, position: int) -> int:
 def _skip(text: str, position: int) -> int:
     found = _SPACE.match(text, position)
     return found.end() if found else position
-
-
-def _skip_space(text: str, position: int = 0) -> int:
-    while position < len(text) and text[position] in " \t\r\n":
-        position += 1
-    return position

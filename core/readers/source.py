@@ -7,14 +7,22 @@ a reading is noted, and what came before it stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from .problems import Report
-from .unpack import utf8_chunks
+from .unpack import GZIP, utf8_chunks
 
 CHUNK = 1 << 20
+START = 1 << 16
+"""Bytes looked at to recognise a text that is no JSON."""
+FAILURES = (OSError, ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile)
+"""What opening or reading a file raises, also one in an archive that is damaged, locked or packed in a strange way."""
 
 
 class Line(NamedTuple):
@@ -25,27 +33,100 @@ class Line(NamedTuple):
     ended: bool
 
 
-class Source:
-    """Where transcripts are read from: a str is content, bytes are a file's content, a Path is a file."""
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file inside a folder or an archive: its name there, how to open it, and its size in bytes."""
 
-    def __init__(self, content: Path | bytes | str, report: Report) -> None:
-        self.content = content if isinstance(content, Path | str) else bytes(content)
+    name: str
+    open: Callable[[], BinaryIO]
+    size: int
+
+
+Content = Path | bytes | str | Member
+"""Where transcripts are read from: a str is content, bytes are a file's content, a Path is a file."""
+
+
+class Source:
+    """One file or text, once through, with a look at its start."""
+
+    def __init__(self, content: Content, report: Report) -> None:
+        self.content = content if isinstance(content, Path | str | Member) else bytes(content)
         self.report = report
-        self.name = content.name if isinstance(content, Path) else "the text"
+        self.name = content.name if isinstance(content, Path | Member) else "the text"
+        self.passed = 0
+        """Characters of the lines given so far."""
+        self._read: Iterator[bytes] | None = None
         report.source = self.name
 
     @property
     def stem(self) -> str:
-        """The file's name without its endings; empty for a text."""
-        return self.name.split(".")[0] if isinstance(self.content, Path) else ""
+        """The file's name without folders and endings; empty for a text."""
+        if not isinstance(self.content, Path | Member):
+            return ""
+        base = self.name.rpartition("/")[2]
+        return base.lstrip(".").split(".")[0]
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines that are not blank, without NUL bytes at their ends."""
+    def again(self) -> Source:
+        """Return the same source from its beginning; what it says about its bytes was said already."""
+        report = Report(self.report.source)
+        return Source(self.content, report)
+
+    def lines(self, blank: bool = False) -> Iterator[Line]:
+        """Yield the lines, without NUL bytes at their ends. Those of nothing but space only if `blank`."""
         numbered = self._text_lines() if isinstance(self.content, str) else self._byte_lines()
         for line in numbered:
+            self.passed += len(line.text)
             text = line.text.strip("\x00") if "\x00" in line.text else line.text
-            if text and not text.isspace():
+            if blank or (text and not text.isspace()):
                 yield line._replace(text=text)
+
+    def start(self, most: int = START) -> str:
+        """Return the beginning of the text without taking it."""
+        if isinstance(self.content, str):
+            return self.content[:most].removeprefix("\ufeff")
+        return self.peek(most)[:most].decode("utf-8", "replace")
+
+    def peek(self, most: int, until: bytes = b"") -> bytes:
+        """Return the first UTF-8 bytes without taking them: `most` or somewhat more, less if `until` is among them."""
+        taken: list[bytes] = []
+        size, chunks = 0, self.chunks()
+        while size < most and not (until and taken and until in taken[-1].lstrip()):
+            chunk = next(chunks, b"")
+            if not chunk:
+                break
+            taken.append(chunk)
+            size += len(chunk)
+        self._read = chain(taken, chunks)
+        return b"".join(taken)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Return what is left of the text as UTF-8 bytes."""
+        if self._read is None:
+            self._read = filter(None, utf8_chunks(self._raw_chunks(), self.report))
+        return self._read
+
+    @property
+    def size(self) -> int:
+        """The size of the file in bytes, as it is packed; 0 where it is not known."""
+        if isinstance(self.content, Path):
+            try:
+                return self.content.stat().st_size
+            except (OSError, ValueError):
+                return 0
+        return self.content.size if isinstance(self.content, Member) else len(self.content)
+
+    @property
+    def is_packed(self) -> bool:
+        """Tell whether the bytes are gzip."""
+        if isinstance(self.content, str):
+            return False
+        if isinstance(self.content, bytes):
+            return self.content.startswith(GZIP)
+        try:
+            with self._open() as handle:
+                return handle.read(len(GZIP)) == GZIP
+        except FAILURES:
+            return False
 
     def _text_lines(self) -> Iterator[Line]:
         assert isinstance(self.content, str)
@@ -54,21 +135,32 @@ class Source:
             yield Line(number, text, number < len(lines))
 
     def _byte_lines(self) -> Iterator[Line]:
-        for number, (raw, ended) in enumerate(_split(utf8_chunks(self._chunks(), self.report)), 1):
+        for number, (raw, ended) in enumerate(_split(self.chunks()), 1):
             yield Line(number, self._decoded(raw, number), ended)
+            del raw
 
-    def _chunks(self) -> Iterator[bytes]:
+    def _raw_chunks(self) -> Iterator[bytes]:
+        size = self.size
         if isinstance(self.content, bytes):
-            yield from (self.content[start : start + CHUNK] for start in range(0, len(self.content), CHUNK))
+            for start in range(0, size, CHUNK):
+                self.report.advance(min(start + CHUNK, size), size)
+                yield self.content[start : start + CHUNK]
             return
-        assert isinstance(self.content, Path)
+        done = 0
         try:
-            with self.content.open("rb") as handle:
+            with self._open() as handle:
                 while chunk := handle.read(CHUNK):
+                    done += len(chunk)
+                    self.report.advance(done, size)
                     yield chunk
-        except (OSError, ValueError) as error:  # ValueError: a NUL in the name
-            reason = getattr(error, "strerror", None) or str(error)
-            self.report.add(f"the file cannot be read ({reason.lower()})", "Give the path of a readable file.")
+        except FAILURES as error:
+            packed = isinstance(self.content, Member) and not isinstance(error, OSError)
+            expected = "Copy or pack the archive again." if packed else "Give the path of a readable file."
+            self.report.add(f"the file cannot be read ({reason_of(error)})", expected)
+
+    def _open(self) -> BinaryIO:
+        assert isinstance(self.content, Path | Member)
+        return self.content.open() if isinstance(self.content, Member) else self.content.open("rb")
 
     def _decoded(self, raw: bytes, number: int) -> str:
         try:
@@ -81,6 +173,11 @@ class Source:
                 warning=True,
             )
             return raw.decode("utf-8", "replace")
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a file could not be read, in a few words without the file's place on this machine."""
+    return (getattr(error, "strerror", None) or str(error) or type(error).__name__).lower()
 
 
 def _split(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:

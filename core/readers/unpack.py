@@ -15,7 +15,7 @@ MOST_BYTES = 1 << 30
 PIECE = 1 << 14
 """Compressed bytes unpacked at once; what stands before damage in the same piece is lost."""
 
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _BINARY = {
     b"PK\x03\x04": "a ZIP archive",
@@ -30,7 +30,7 @@ _BINARY = {
 def utf8_chunks(chunks: Iterator[bytes], report: Report) -> Iterator[bytes]:
     """Yield the same text as UTF-8 bytes; what cannot be is a problem in the report and ends the text."""
     first = next(chunks, b"")
-    if first.startswith(_GZIP):
+    if first.startswith(GZIP):
         chunks = _gunzip(chain([first], chunks), report)
         first = next(chunks, b"")
     kind = next((kind for magic, kind in _BINARY.items() if first.startswith(magic)), "")

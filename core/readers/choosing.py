@@ -1,0 +1,156 @@
+"""Reads whatever it is given: one file of one format, or all files of a folder or a ZIP archive, each of its own.
+
+A format is chosen by its own look at the beginning. One that is named is taken without a look, for all files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..transcript import Transcript
+from .bundles import folder_files, is_folder, is_zip, zip_files
+from .formats import Format, Reading
+from .problems import Report, kind_of
+from .records import Records
+from .source import Content, Member, Source
+from .titles import shortened
+
+SAMPLE = 20
+"""Records looked at to recognise a format."""
+
+LEAST = 0.1
+"""The confidence below which a format is not taken: low, as a file may hold much else beside what can be read."""
+
+DEEPEST = 2
+"""Archives inside archives that are opened: a folder or an archive may hold archives, and no more."""
+
+
+class Reader:
+    """Reads with the formats that it is given, by name; where two are equally sure, the first one is taken."""
+
+    def __init__(self, formats: Mapping[str, Format]) -> None:
+        self.formats = formats
+
+    def stream(self, content: Content, name: str | None, report: Report, depth: int = 0) -> Iterator[Transcript]:
+        """Yield the transcripts of a text, a file, a folder or an archive, and close the report."""
+        if name is not None and self._known(name) is None:
+            report.source = Source(content, report).name
+            report.add(f"there is no format {name!r}", f"Use one of {', '.join(self.formats)}.")
+        elif isinstance(content, Path) and is_folder(content):
+            report.source = content.name or "the folder"
+            yield from self._several(folder_files(content, report), name, report, depth)
+        elif not isinstance(content, str) and is_zip(content):
+            yield from self._archive(content, name, report, depth)
+        else:
+            yield from self._one(content, (), name, report)
+        report.close()
+
+    def _archive(
+        self, content: Path | bytes | Member, name: str | None, report: Report, depth: int
+    ) -> Iterator[Transcript]:
+        report.source = content.name if isinstance(content, Path | Member) else "the archive"
+        if depth >= DEEPEST:
+            report.add("an archive stands too deep inside others", "Unpack the outer archives first.")
+            return
+        yield from self._several(zip_files(content, report), name, report, depth + 1)
+
+    def _several(self, files: Sequence[Member], name: str | None, report: Report, depth: int) -> Iterator[Transcript]:
+        """Read files one after another; those that are one recording together are read at once."""
+        done, size, alone = 0, sum(file.size for file in files), report.progress
+        for group, chosen in self._groups(files, name):
+            inner = Report()
+            if alone is not None:
+                inner.progress = _within(alone, done, size)
+            if len(group) > 1 or chosen is not None:
+                yield from self._one(group[0], tuple(group), chosen or name, inner)
+                inner.close()
+            else:
+                yield from self.stream(group[0], name, inner, depth)
+            report.take(inner)
+            done += sum(file.size for file in group)
+        if not files and not report.problems:
+            report.add("there is no file in it", "Transcripts were expected.")
+
+    def _groups(self, files: Sequence[Member], name: str | None) -> Iterator[tuple[list[Member], str | None]]:
+        """Yield the files that belong together, with the format that says so; all others alone."""
+        by_name = {file.name: file for file in files}
+        asked = [self._known(name)] if name is not None else self.formats.values()
+        for known in asked:
+            for names in known.gather(list(by_name)) if known is not None and known.gather is not None else ():
+                group = [by_name.pop(found) for found in names if found in by_name]
+                if group:
+                    yield group, known.name if known else None
+        yield from (([file], None) for file in files if by_name.get(file.name) is file)
+
+    def _one(
+        self, content: Content, files: tuple[Member, ...], name: str | None, report: Report
+    ) -> Iterator[Transcript]:
+        source = Source(content, report)
+        records = Records(source)
+        chosen = self._known(name) if name is not None else self._text(source) or self._chosen(records)
+        found = False
+        if chosen is not None:
+            report.format = chosen.name
+            for transcript in _guarded(chosen, Reading(records, report, forced=name is not None, files=files)):
+                found = True
+                report.transcripts += 1
+                report.calls += len(transcript.calls)
+                report.messages += len(transcript.messages)
+                yield transcript
+        if not found and not any(not problem.warning for problem in report.problems):
+            report.add("no transcript was found in it", "A recording with at least one message was expected.")
+
+    def _known(self, name: str | None) -> Format | None:
+        return None if name is None else self.formats.get(name.replace("-", "_").lower())
+
+    def _text(self, source: Source) -> Format | None:
+        """Return the format of a text that is no JSON, if one knows it."""
+        start = source.start()
+        looks = [known for known in self.formats.values() if known.sniff_text is not None]
+        if not looks or start.lstrip()[:1] in ("{", "["):
+            return None
+        sure = {known.name: known.sniff_text(start) for known in looks if known.sniff_text is not None}
+        best = max(sure, key=lambda name: sure[name])
+        return self.formats[best] if sure[best] >= LEAST else None
+
+    def _chosen(self, records: Records) -> Format | None:
+        values = [record.value for record in records.peek(SAMPLE)]
+        sure = {known.name: known.sniff(values) for known in self.formats.values()}
+        best = max(sure, key=lambda name: sure[name])
+        if sure[best] >= LEAST:
+            return self.formats[best]
+        if values:
+            records.report.broken(f"the format was not recognised ({_shape(values[0])})", self._expected())
+            records.report.counts.broken += len(values) - 1
+        return None
+
+    def _expected(self) -> str:
+        known = f"None of the {len(self.formats)} known formats looks like it."
+        return f"{known} Choose one by its name if you know it, or give request bodies or messages as JSON."
+
+
+def _within(progress: Any, done: int, size: int) -> Any:
+    """Return a progress of one file that tells the whole's; a packed file counts by its unpacked size."""
+    return lambda read, of: progress(min(done + read, size), size)
+
+
+def _guarded(chosen: Format, reading: Reading) -> Iterator[Transcript]:
+    """Read, and turn a reader's own fault into a problem: one strange file must not stop an import of many."""
+    try:
+        yield from chosen.read(reading)
+    except Exception as error:
+        fault = f"{type(error).__name__}: {error}"
+        reading.report.add(
+            f"the reader for {chosen.name} failed ({fault})", "What was read before was kept; please report it."
+        )
+
+
+def _shape(value: object) -> str:
+    if isinstance(value, dict):
+        keys = ", ".join(shortened(str(key))[:30] for key in list(value)[:6])
+        return f"the first record has the keys {keys}" if keys else "the first record is an empty object"
+    if isinstance(value, list):
+        return f"the first record is a list of {len(value)}"
+    return f"the first record is {kind_of(value)}"
