@@ -137,9 +137,9 @@ def test_records_in_one_list() -> None:
     assert (found.counts.read, found.counts.used) == (1, 1)
 
 
-def test_sessions_that_stream_are_not_taken() -> None:
+def test_streams_are_a_format_of_their_own() -> None:
     lines = [
         {"type": "system", "subtype": "init", "session_id": "x"},
         {"type": "assistant", "message": {"role": "assistant", "content": []}, "session_id": "x", "uuid": "u"},
     ]
-    assert read("\n".join(map(json.dumps, lines))).format is None
+    assert read("\n".join(map(json.dumps, lines))).format == "claude_stream_json"

@@ -11,7 +11,26 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..transcript import Transcript
-from . import anthropic, claude_code, gemini, openai_chat, openai_responses
+from . import (
+    anthropic,
+    claude_code,
+    claude_stream,
+    cline_roo,
+    cline_ui,
+    codex,
+    codex_exec,
+    copilot_cli,
+    gemini,
+    gemini_cli,
+    gemini_recordings,
+    iflow,
+    kimi_cli,
+    openai_chat,
+    openai_responses,
+    opencode,
+    pi,
+    qwen_code,
+)
 from .choosing import Reader
 from .formats import Format
 from .problems import Counts, Problem, Report
@@ -22,6 +41,19 @@ _FORMATS: dict[str, Format] = {
     known.name: known
     for known in (
         claude_code.FORMAT,
+        claude_stream.FORMAT,
+        iflow.FORMAT,
+        qwen_code.FORMAT,
+        codex.FORMAT,
+        codex_exec.FORMAT,
+        gemini_cli.FORMAT,
+        gemini_recordings.FORMAT,
+        opencode.FORMAT,
+        cline_roo.FORMAT,
+        cline_ui.FORMAT,
+        kimi_cli.FORMAT,
+        pi.FORMAT,
+        copilot_cli.FORMAT,
         openai_responses.FORMAT,
         gemini.FORMAT,
         anthropic.FORMAT,

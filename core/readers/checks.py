@@ -51,7 +51,7 @@ class MessageChecks:
 
 def _is_empty(message: Message, wire: Wire) -> bool:
     """Only null counts: an empty text or list is what some providers write beside calls and what tools return."""
-    if any(wire.get(key) is not None for key in ("content", "output", "parts")) or wire.get("refusal"):
+    if any(wire.get(key) is not None for key in ("content", "output", "parts", "tools")) or wire.get("refusal"):
         return False
     return not any(part.kind is not PartKind.TOOL_RESULT for part in message.parts)
 

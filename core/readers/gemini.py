@@ -31,6 +31,8 @@ def _is_certain(value: Any) -> bool:
         return bool(value) and all(map(_is_certain, value))
     if isinstance(value, Mapping) and ("sessionId" in value or "uuid" in value):
         return False
+    if isinstance(value, Mapping) and is_content_list(value.get("history")):
+        return True
     return any(map(has_contents, bodies(value))) or any(map(is_gemini_response, responses(value)))
 
 

@@ -146,6 +146,8 @@ class Items:
         elif is_body(value):
             body, row = _body_of_row(value)
             yield from self._request(body, row, place, bare=body.keys() == {list_key(body)})
+        elif is_content_list(value.get("history")):
+            yield from self._request({"contents": value["history"]}, {}, place, bare=True)
         elif value.get("object") == "list" and is_item_list(value.get("data")):
             yield from self._request({"input": value["data"]}, {}, place, bare=True)
         elif answer := next(filter(is_response, responses(value)), None):

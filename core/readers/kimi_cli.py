@@ -1,0 +1,277 @@
+"""Wire logs of Kimi CLI: JSON Lines of typed events, each step of a turn between `step.begin` and `step.end`.
+
+System prompt and model are in the file, the tools in newer versions. A step that never ended was a request without a
+response. After a compaction the window holds the newest user prompts and the summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from ..transcript import Fidelity, Transcript, Usage
+from ..wire import Wire, dump
+from .event_log import EventLog, Ignored
+from .fields import inner, objects, text, texts_of
+from .formats import Format, Reading, share
+from .records import Record
+from .responses import count
+from .times import parse_time
+
+_KNOWN = frozenset(
+    """
+    metadata config.update tools.set_active_tools turn.prompt context.append_loop_event llm.tools_snapshot llm.request
+    usage.record permission.record_approval_result plan_mode.enter plan_mode.exit full_compaction.begin
+    full_compaction.complete context.append_message context.apply_compaction turn.steer turn.end todo.update
+    """.split()  # noqa: SIM905
+)
+
+
+def sniff(values: Sequence[Any]) -> float:
+    """Return how likely some records are a wire log of Kimi CLI."""
+    first = values[0] if values else None
+    named = text(first, "type") == "metadata" and "protocol_version" in first if isinstance(first, Mapping) else False
+    return 0.97 if named else 0.95 * share(values, _is_own)
+
+
+def read(reading: Reading) -> Iterator[Transcript]:
+    """Yield the session."""
+    session = _Session(reading)
+    for record in reading.records:
+        session.take(record)
+    yield from session.transcript()
+
+
+class _Session:
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.log = EventLog("openai_chat", reading)
+        self.ignored = Ignored(reading, _KNOWN)
+        self.model = ""
+        self.prompt = ""
+        self._failed = 0
+        self._step: _Step | None = None
+        self._compacting: Usage | None = None
+        self._prompts: list[Wire] = []
+        self._typed: tuple[Wire, str] | None = None
+
+    def take(self, record: Record) -> None:
+        """Take one event in, and count it."""
+        value, place = record.value, record.place
+        kind = text(value, "type")
+        if not kind:
+            expected = "An object with `type` was expected; it was left out."
+            self.reading.report.broken("this is no event of Kimi CLI", expected, place=place)
+        elif kind == "context.append_loop_event":
+            self._loop(inner(value, "event"), place, parse_time(value.get("time")))
+        elif self._event(kind, value, place):
+            self.reading.report.used()
+        else:
+            self.ignored.add(kind, place)
+
+    def _event(self, kind: str, value: Wire, place: str) -> bool:
+        """Take in an event that is no part of a step; tell whether it was of use."""
+        if kind == "context.append_message":
+            return self._message(inner(value, "message"), place)
+        if kind == "config.update":
+            return self._config(value)
+        if kind == "llm.request":
+            self.model = text(value, "model") or self.model
+            return bool(self.model)
+        if kind == "llm.tools_snapshot" and objects(value, "tools"):
+            self.log.settings["tools"] = [_definition(tool) for tool in objects(value, "tools")]
+            return True
+        if kind == "usage.record" and value.get("usageScope") == "session":
+            self._compacting = _usage(value.get("usage"))
+            return True
+        if kind == "context.apply_compaction":
+            self._compacted(value)
+            return True
+        if kind == "metadata":
+            self.log.started = parse_time(value.get("created_at"))
+            return True
+        return False
+
+    def _config(self, value: Wire) -> bool:
+        prompt = text(value, "systemPrompt")
+        if prompt:
+            self.log.lead({"role": "system", "content": prompt})
+        self.model = text(value, "modelAlias") or self.model
+        return bool(prompt or text(value, "modelAlias"))
+
+    def _message(self, message: Wire, place: str) -> bool:
+        """Add a message; prompts that got no answer are sent as one with the next."""
+        self._end(place)
+        content = message.get("content")
+        wire: dict[str, Any] = {"role": text(message, "role") or "user", "content": _content(content)}
+        calls = objects(message, "toolCalls")
+        if calls:
+            wire["tool_calls"] = [_call(call) for call in calls]
+        if text(message, "toolCallId"):
+            wire["tool_call_id"] = text(message, "toolCallId")
+        typed = wire["role"] == "user" and text(inner(message, "origin"), "kind") in ("", "user")
+        if typed:
+            self.prompt = self.prompt or texts_of(content)
+            self._typed = (wire if self._typed is None else _joined(self._typed[0], wire), place)
+        else:
+            self._say_typed()
+            self.log.say(wire, place)
+        return True
+
+    def _say_typed(self) -> None:
+        if self._typed is not None:
+            self.log.say(*self._typed)
+            self._prompts.append(self._typed[0])
+            self._typed = None
+
+    def _loop(self, event: Wire, place: str, at: datetime | None) -> None:
+        kind = text(event, "type")
+        if kind == "step.begin":
+            self._end(place)
+            self._step = _Step(place)
+            self.reading.report.used()
+        elif self._step is not None and self._step.take(kind, event):
+            self._step.at = at or self._step.at
+            self.reading.report.used()
+            if kind == "step.end":
+                self._end(place)
+        else:
+            self.ignored.add(f"context.append_loop_event/{kind}", place)
+
+    def _end(self, place: str) -> None:
+        """Add the step as a call, if the model answered."""
+        step, self._step = self._step, None
+        if step is None:
+            return
+        if not (step.said or step.thought or step.calls or step.usage.input):
+            self._failed += 1
+            return
+        self._say_typed()
+        known = bool(self.log.settings.get("tools"))
+        fidelity = Fidelity.RECONSTRUCTED if known else Fidelity.PARTIAL
+        self.log.reply([step.reply()], step.place, usage=step.usage, model=self.model, at=step.at, fidelity=fidelity)
+        for result in step.results:
+            self.log.say(result, step.place)
+
+    def _compacted(self, value: Wire) -> None:
+        self._end("")
+        self._say_typed()
+        summary = text(value, "contextSummary") or text(value, "summary")
+        if self._compacting is not None:
+            before = self.log.at
+            answer = {"role": "assistant", "content": text(value, "summary")}
+            at = parse_time(value.get("time"))
+            self.log.reply([answer], usage=self._compacting, model=self.model, at=at)
+            self.log.at, self._compacting = before, None
+        kept = count(value.get("keptUserMessageCount")) or 0
+        prompts = self._prompts[-kept:] if kept else []
+        self.log.compact([*self.log.at.lead, *prompts, {"role": "user", "content": summary}])
+
+    def transcript(self) -> Iterator[Transcript]:
+        """Yield the session, if it holds anything."""
+        self._end("")
+        self._say_typed()
+        ignored = self.ignored.tell()
+        if not self.log.builder.messages and not self.log.calls:
+            return
+        if self._failed:
+            self.log.notes.append(f"{self._failed} requests got no response")
+        yield self.log.transcript(prompt=self.prompt, meta={"ignored": ignored} if ignored else {})
+
+
+class _Step:
+    """One request and what came of it."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        self.at: datetime | None = None
+        self.said: list[str] = []
+        self.thought: list[str] = []
+        self.calls: list[Wire] = []
+        self.results: list[Wire] = []
+        self.usage = Usage()
+
+    def take(self, kind: str, event: Wire) -> bool:
+        """Take an event of the step in; tell whether it was of use."""
+        part = inner(event, "part")
+        if kind == "content.part" and text(part, "think"):
+            self.thought.append(text(part, "think"))
+        elif kind == "content.part" and text(part, "text"):
+            self.said.append(text(part, "text"))
+        elif kind == "tool.call":
+            self.calls.append(_call(event))
+        elif kind == "tool.result":
+            output = inner(event, "result").get("output", event.get("result"))
+            content = output if isinstance(output, str) else _content(output)
+            self.results.append({"role": "tool", "tool_call_id": text(event, "toolCallId"), "content": content})
+        elif kind == "step.end":
+            self.usage = _usage(event.get("usage"))
+        else:
+            return False
+        return True
+
+    def reply(self) -> Wire:
+        """Return what the model answered as one message."""
+        wire: dict[str, Any] = {"role": "assistant", "content": "".join(self.said) or (None if self.calls else "")}
+        if self.thought:
+            wire["reasoning_content"] = "\n".join(self.thought)
+        if self.calls:
+            wire["tool_calls"] = self.calls
+        return wire
+
+
+def _call(call: Wire) -> Wire:
+    function = inner(call, "function") or call
+    given = function.get("args", function.get("arguments"))
+    arguments = given if isinstance(given, str) else dump(given or {})
+    named = {"name": text(function, "name"), "arguments": arguments}
+    return {"id": text(call, "toolCallId", "id", "uuid"), "type": "function", "function": named}
+
+
+def _definition(tool: Wire) -> Wire:
+    if isinstance(tool.get("function"), Mapping):
+        return tool
+    named = {key: tool[key] for key in ("name", "description", "parameters") if key in tool}
+    return {"type": "function", "function": named}
+
+
+def _content(content: Any) -> Any:
+    """Return content as OpenAI chat takes it: one text as a text, parts as they are."""
+    parts = content if isinstance(content, list) else [content]
+    if isinstance(content, str) or content is None:
+        return content or ""
+    if len(parts) == 1 and text(parts[0], "type") == "text":
+        return text(parts[0], "text")
+    return content if isinstance(content, list) else dump(content)
+
+
+def _joined(first: Wire, second: Wire) -> Wire:
+    parts = [part for wire in (first, second) for part in _parts(wire["content"])]
+    return {**first, "content": parts}
+
+
+def _parts(content: Any) -> list[Any]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+
+
+def _usage(usage: Any) -> Usage:
+    """Return the usage of a step: its `inputOther` leaves out what came from the cache or went into it."""
+    if not isinstance(usage, Mapping):
+        return Usage()
+    other, read = count(usage.get("inputOther")), count(usage.get("inputCacheRead"))
+    write = count(usage.get("inputCacheCreation"))
+    return Usage(
+        input=None if other is None else other + (read or 0) + (write or 0),
+        cache_read=read,
+        cache_write=write,
+        output=count(usage.get("output")),
+    )
+
+
+def _is_own(value: Any) -> bool:
+    kind = text(value, "type")
+    return kind in _KNOWN and kind != "metadata" and ("time" in value or "event" in value)
+
+
+FORMAT = Format("kimi_cli", "Kimi CLI wire logs", sniff, read)
