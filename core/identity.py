@@ -27,6 +27,7 @@ __all__ = [
     "first_sha256",
     "next_sha256",
     "sha256_of",
+    "storable",
     "transcript_sha256",
 ]
 
@@ -81,7 +82,7 @@ class Entry:
             *(call.head, call.captured, call.history, _hex(self.hints)),
             [[node, _hex(content)] for node, content in self.changes],
             [usage.input, usage.cache_read, usage.cache_write, usage.output, usage.reasoning],
-            *(call.model, _moment(call.at), str(call.fidelity)),
+            *(None if call.model is None else storable(call.model), _moment(call.at), str(call.fidelity)),
         ]
 
     @property
@@ -155,9 +156,14 @@ def content_of(value: Any) -> Content:
     return Content(digest(text), text)
 
 
+def storable(text: str) -> str:
+    """Return a name as databases take it: what is no character (a lone surrogate, NUL) becomes U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+
+
 def first_sha256(dialect: str, session: str) -> str:
     """Return the sha256 of a transcript before its first entry."""
-    return hashlib.sha256(json.dumps([dialect, session]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([dialect, storable(session)]).encode()).hexdigest()
 
 
 def next_sha256(sha256: str, record: str, response: bytes | None) -> str:

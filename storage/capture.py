@@ -55,8 +55,8 @@ def routes() -> list[BaseRoute]:
 async def capture(request: Request) -> Response:
     """Store one request and response as the next call of their transcript."""
     try:
-        exchange = exchange_of(await _json(request))
-        appended = await run_in_threadpool(_append, exchange)
+        _check_headers(request)
+        appended = await run_in_threadpool(_append, await _bytes(request))
     except Refused as refused:
         return _error(refused.status, refused.sentence)
     except RequestError as error:
@@ -96,23 +96,28 @@ def exchange_of(body: Any) -> Exchange:
     )
 
 
-def _append(exchange: Exchange) -> Appended:
-    return library().append_call(exchange)
+def _append(content: bytes) -> Appended:
+    """Store a capture. In a thread of its own, since parsing and masking of a large one would hold up all pages."""
+    try:
+        return library().append_call(exchange_of(_parsed(content)))
+    except RecursionError:
+        raise Refused(400, "The JSON is nested too deeply to be a request.") from None
 
 
-async def _json(request: Request) -> Any:
-    """Read and parse a body. Refused with 415, 413 or 400."""
+def _check_headers(request: Request) -> None:
+    """Refuse with 415 what is not JSON as it is. A form or a plain text could come from any site's page."""
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json" and not media.endswith("+json"):
         raise Refused(415, f"The content type is {media or 'missing'}; send application/json.")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise Refused(415, "The body is compressed; send it as it is.")
+
+
+def _parsed(content: bytes) -> Any:
     try:
-        return json.loads(await _bytes(request))
+        return json.loads(content)
     except UnicodeDecodeError:
         raise Refused(400, "The body is not UTF-8, so it is not JSON.") from None
-    except RecursionError:
-        raise Refused(400, "The JSON is nested too deeply to be a request.") from None
     except ValueError as error:
         raise Refused(400, f"The body is not JSON: {error}.") from None
 

@@ -79,6 +79,7 @@ JSON = {"content-type": "application/json"}
         (b"{", JSON, 400, "The body is not JSON"),
         (b"\xff\xfe{", JSON, 400, "The body is not"),
         (b'"\xe4"', JSON, 400, "The body is not UTF-8"),
+        (b'{"request":{"messages":[' + b"[" * 990 + b"]" * 990 + b"]}}", JSON, 400, "The JSON is nested too deeply"),
         (b"[" * 100_000, JSON, 400, "The JSON is nested too deeply"),
         (b"[]", JSON, 400, "The body is a list; an object was expected"),
         (b"null", JSON, 400, "The body is null; an object was expected"),

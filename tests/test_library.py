@@ -164,6 +164,7 @@ def test_names_that_no_database_takes_are_repaired(library: Library) -> None:
     added = library.add(replace(openai_run(), title="a\x00b\ud83dc", source="\ud800", session="x\x00"))
     summary = library.summary(added.id)
     assert (summary.title, summary.source, summary.session) == ("a\ufffdb\ufffdc", "\ufffd", "x\ufffd")
+    assert summary.sha256 == transcript_sha256(library.get(added.id))
 
 
 def test_a_list_shows_what_a_transcript_is_without_loading_it(library: Library) -> None:
