@@ -20,7 +20,7 @@ with left:
     head.title(opened)
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
     limits = limit_controls(opened.transcript, "soft")
-    if st.button("Compare strategies", icon=":material/compare_arrows:", key="to_compare"):
+    if st.button("Compare", icon=":material/compare_arrows:", key="to_compare"):
         st.switch_page("compare.py", query_params={TRANSCRIPT: str(opened.summary.id)})
 
 if not opened.transcript.calls:

@@ -87,7 +87,7 @@ def _bars(opened: Opened, config: Configuration, axis: str) -> list[Bar]:
 def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]:
     """Show which call is chosen and how it is looked at; return both, the call counted from 0."""
     calls = len(opened.transcript.calls)
-    left, middle, right = st.columns([3, 3, 3], vertical_alignment="center")
+    left, middle, right = st.columns([4, 4, 3], vertical_alignment="center")
     with right.container(horizontal=True, horizontal_alignment="right"):
         call = st.pagination(calls, default=peak, key=CALL, bind="query-params", max_visible_pages=5)
     with middle:
@@ -97,7 +97,7 @@ def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]
         )  # fmt: skip
     captured = opened.replay(config)
     made = opened.transcript.calls[call - 1]
-    said = [f"**Call {call}** of {calls:,}", f"{captured.calls['in_window'][call - 1]:,} tokens in window"]
+    said = [f"**Call {call}** of {calls:,}", f"{captured.calls['in_window'][call - 1]:,} in window"]
     said += [f"{captured.calls['entered'][call - 1]:,} entered"]
     if made.usage.input is not None:
         said.append(f"{made.usage.input:,} billed")
@@ -187,14 +187,14 @@ def _columns() -> dict[str, object]:
     kinds = palette.kinds(is_dark())
     number = st.column_config.NumberColumn
     return {
-        "#": number(width=46),
+        "#": number(width=42),
         "change": st.column_config.TextColumn(width=70),
         "kind": st.column_config.MultiselectColumn(
-            options=[str(kind) for kind in kinds], color=list(kinds.values()), width=118
+            options=[str(kind) for kind in kinds], color=list(kinds.values()), width=112
         ),
-        "span": st.column_config.TextColumn(width=250),
-        "tokens": number(format="localized", width=70),
-        "entered": number(format="localized", width=70, help="The call in which it came into the window."),
-        "sent": number(format="localized", width=60, help="In how many calls it was sent, to the end of the run."),
-        "share": st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, width=100),
+        "span": st.column_config.TextColumn(width=196),
+        "tokens": number(format="localized", width=60),
+        "entered": number(format="localized", width=62, help="The call in which it came into the window."),
+        "sent": number(format="localized", width=50, help="In how many calls it was sent, to the end of the run."),
+        "share": st.column_config.ProgressColumn(format="%.1f%%", min_value=0, max_value=100, width=90),
     }

@@ -98,7 +98,7 @@ def lines(
     )
     line = (
         alt.Chart(points)
-        .mark_line(interpolate="step", strokeWidth=2)
+        .mark_line(interpolate="step", strokeWidth=2, point=len(columns) == 1)
         .encode(
             x=_place(columns, axis, "place"),
             y=_tokens(top, "tokens"),
@@ -130,7 +130,8 @@ def _legend(symbol: str = "square") -> alt.Legend:
 def _place(columns: pd.DataFrame, axis: str, field: str = "left") -> alt.X:
     last = max([FEWEST_PLACES, *columns["right"].tolist()])
     scale = alt.Scale(domain=[0.4, last + 0.2], nice=False)
-    return alt.X(f"{field}:Q", scale=scale, title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d"))
+    few = {"values": columns["place"].tolist()} if len(columns) <= FEWEST_PLACES else {}
+    return alt.X(f"{field}:Q", scale=scale, title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d", **few))
 
 
 def _tokens(top: float, field: str = "low") -> alt.Y:

@@ -237,10 +237,10 @@ def _columns(names: Sequence[str]) -> dict[str, object]:
     kinds = palette.kinds(is_dark())
     number = st.column_config.NumberColumn
     chips = st.column_config.MultiselectColumn(
-        options=[str(kind) for kind in kinds], color=list(kinds.values()), width=118
+        options=[str(kind) for kind in kinds], color=list(kinds.values()), width=112
     )
-    plain = {"#": number(width=46), "kind": chips, "tokens": number(format="localized", width=70)}
-    texts = {"span": 230, **dict.fromkeys(names, 250)}
+    plain = {"#": number(width=42), "kind": chips, "tokens": number(format="localized", width=60)}
+    texts = {"span": 190, **dict.fromkeys(names, 225)}
     return plain | {name: st.column_config.TextColumn(width=width) for name, width in texts.items()}
 
 

@@ -86,8 +86,8 @@ def label(config: Configuration) -> str:
         return config.name
     kind, keep = config.strategy.kind, getattr(config.strategy.strategy(), "keep", None)
     if isinstance(keep, Keep):
-        return f"{kind} · {keep.number:,} {keep.unit}"
-    return kind if keep is None else f"{kind} · {keep:,} results"
+        return f"{kind} · {keep.number:,} {keep.unit.removesuffix('s') if keep.number == 1 else keep.unit}"
+    return kind if keep is None else f"{kind} · {keep:,} result{'' if keep == 1 else 's'}"
 
 
 def labels(configs: Sequence[Configuration]) -> list[str]:

@@ -18,6 +18,7 @@ class Figures:
     """Tokens of a whole transcript; None where the recording reports nothing.
 
     `missing` is what the provider counted beyond the recorded prompt: the smallest difference over the calls.
+    `has_floor` is false where the recording is known to lack system prompt and tools.
     """
 
     peak: int
@@ -29,6 +30,7 @@ class Figures:
     billed_calls: int
     cached: int | None
     missing: int | None
+    has_floor: bool = True
 
 
 def figures(captured: Replay) -> Figures:
@@ -49,7 +51,12 @@ def figures(captured: Replay) -> Figures:
         billed_calls=len(inputs),
         cached=sum(cached) if cached else None,
         missing=max(0, min(beyond)) if beyond else None,
+        has_floor=fidelity(captured.transcript) != Fidelity.PARTIAL or _has_fixed_part(captured),
     )
+
+
+def _has_fixed_part(captured: Replay) -> bool:
+    return any(captured.plan(call).fixed.spans for call in range(len(captured.transcript.calls)))
 
 
 def counter_used(replay: Replay) -> Counter:

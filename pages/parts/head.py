@@ -20,8 +20,9 @@ def title(opened: Opened, before: str = "") -> None:
     """Show the title and the line of facts."""
     st.title(escaped(before + (opened.summary.title or "Untitled transcript")), anchor=False)
     st.caption(escaped(" · ".join(facts(opened))))
-    for note in opened.transcript.notes:
-        st.caption(f":material/info: {escaped(note[:1].upper() + note[1:])}.")
+    if opened.transcript.notes:
+        notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in opened.transcript.notes)
+        st.caption(f":material/info: {escaped(notes)}")
 
 
 def facts(opened: Opened) -> list[str]:
@@ -52,14 +53,13 @@ def cards(found: Figures, captured: Replay, config: Configuration) -> None:
     """Show the five figures."""
     soft = soft_budget(config)
     share = f"{found.peak / soft:.0%} of soft budget" if soft else "no limit set" if soft is None else "over any budget"
-    floor = "system and tools" if found.floor == found.smallest_floor else f"from {found.smallest_floor:,}"
     cells = st.columns(5)
     _card(cells[0], "Peak in window", f"{found.peak:,}", share, f"The largest prompt: call {found.peak_call + 1}.")
     _card(
         cells[1], "Entered", f"{found.entered:,}", "new tokens, all calls", "Each message counted once, when it came."
     )
     _billed(cells[2], found, len(captured.transcript.calls))
-    _card(cells[3], "Fixed floor", f"{found.floor:,}", floor, "What every call carries before anything was said.")
+    _floor(cells[3], found)
     _missing(cells[4], found)
 
 
@@ -72,6 +72,13 @@ def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int)
     if found.cached is not None and found.billed and found.billed_calls == calls:
         note = f"{found.cached / found.billed:.0%} cache read"
     _card(cell, "Billed input", f"{found.billed:,}", note, help_text)
+
+
+def _floor(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
+    note = "system and tools" if found.floor == found.smallest_floor else f"from {found.smallest_floor:,}"
+    value = f"{found.floor:,}" if found.has_floor else "not recorded"
+    note = note if found.has_floor else "no system, no tools"
+    _card(cell, "Fixed floor", value, note, "What every call carries before anything was said.")
 
 
 def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:

@@ -64,7 +64,7 @@ def transcript_table(summaries: Sequence[Summary], peak: Sequence[int | None]) -
 
 
 def _table(summaries: Sequence[Summary], table: pd.DataFrame) -> None:
-    number = st.column_config.NumberColumn
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     ids = [summary.id for summary in summaries]
     st.dataframe(
         table,
@@ -75,13 +75,16 @@ def _table(summaries: Sequence[Summary], table: pd.DataFrame) -> None:
         height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
         placeholder="not counted",
         column_config={
-            "title": st.column_config.TextColumn(width=330),
-            "calls": number(format="localized", width=60),
-            "messages": number(format="localized", width=80),
-            "peak window": number(format="localized", help="Tokens of the largest prompt, by our own count.", width=95),
-            "tags": st.column_config.MultiselectColumn(width=80),
-            "imported": st.column_config.DatetimeColumn(format="D MMM YYYY, HH:mm", width=135),
-            "": st.column_config.ButtonColumn(type="tertiary", width=50, key="row_action"),
+            "title": text(width=270),
+            "format": text(width=105),
+            "source": text(width=150),
+            "models": text(width=150),
+            "calls": number(format="localized", width=50),
+            "messages": number(format="localized", width=74),
+            "peak window": number(format="localized", help="Tokens of the largest prompt, by our own count.", width=92),
+            "tags": st.column_config.MultiselectColumn(width=72),
+            "imported": st.column_config.DatetimeColumn(format="D MMM YYYY", width=92),
+            "": st.column_config.ButtonColumn(type="tertiary", width=46, key="row_action"),
         },
         alt="Transcripts in the library",
     )

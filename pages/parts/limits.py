@@ -43,7 +43,7 @@ def limit_controls(transcript: Transcript, soft_key: str, suggested: int | None 
 
     `suggested` is the soft limit unless another one is typed.
     """
-    soft = _tokens("Soft limit", soft_key, "from the window", value=suggested, width=190)
+    soft = _tokens("Soft limit", soft_key, "by window", value=suggested, width=165)
     with st.popover("Model and window", icon=":material/tune:", key=f"{soft_key}_limits"):
         name = st.text_input(
             "Model", key="model", bind="query-params", placeholder=model_name(transcript) or "not recorded"

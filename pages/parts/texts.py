@@ -11,6 +11,9 @@ from core.wire import dump
 
 from .previews import MOST_CHARACTERS, as_text, preview, printable, without_base64
 
+SHORT_CHARACTERS, SHORT_LINES = 300, 8
+"""A text within both is shown in a box of its own height."""
+
 WRAPPED = 100_000
 """Longer texts are not wrapped: a browser needs seconds for it."""
 
@@ -47,7 +50,13 @@ def bounded(
     body = printable(without_base64(text)) if whole else shown.text
     if len(body) > MOST_CHARACTERS:
         language = None
-    st.code(body or "(empty)", language=language, height=height, wrap_lines=len(body) <= WRAPPED)
+    short = len(body) <= SHORT_CHARACTERS and body.count("\n") < SHORT_LINES
+    st.code(
+        body or "(empty)",
+        language=language,
+        height="content" if short else height,
+        wrap_lines=len(body) <= WRAPPED,
+    )
     if shown.cut and not whole:
         st.caption(f"{shown.characters_left:,} more characters in {shown.lines_left:,} lines are not shown.")
 

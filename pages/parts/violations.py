@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.replay import Replay
+from core.transcript import ROOT
 from core.validity import new_violations, validate
 
-MOST_CHECKED = 400
-"""Calls checked in one replay; in a longer one they are spread evenly, and the page says how many were looked at."""
+MOST_MESSAGES = 100_000
+"""Messages read in one check, about a second; in a longer run calls are spread evenly, and the page says how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ def new_violations_of(replay: Replay) -> Violations:
     """Return what is wrong in the requests that a replay changed, and was not wrong before."""
     dialect = replay.transcript.dialect
     changed = [call for call in range(len(replay.transcript.calls)) if replay.plan(call).changed]
-    stride = -(-len(changed) // MOST_CHECKED) or 1
+    stride = -(-sum(_messages(replay, call) for call in changed) // MOST_MESSAGES) or 1
     count, first = 0, ""
     for call in changed[::stride]:
         before = validate(replay.prompt(call), dialect)
@@ -34,3 +35,8 @@ def new_violations_of(replay: Replay) -> Violations:
         if found and not first:
             first = f"Call {call + 1}: {found[0].problem}."
     return Violations(count, len(changed[::stride]), len(changed), first)
+
+
+def _messages(replay: Replay, call: int) -> int:
+    last = replay.transcript.calls[call].history
+    return 0 if last == ROOT else replay.transcript.depths[last] + 1
