@@ -55,6 +55,8 @@ class Log:
         self.span_counts: list[int] = [0]
         self.staying_spans: list[int] = [0]
         """Running counts of spans: of all units, and of those that must stay."""
+        self.passing_messages: list[int] = [0]
+        """Running count of the messages that need not stay."""
         self._firsts: list[int] = []
 
     def extend(self, units: Sequence[Unit]) -> None:
@@ -83,6 +85,7 @@ class Log:
         self.kinds.append(unit.kinds())
         self.span_counts.append(self.span_counts[-1] + len(unit.spans))
         self.staying_spans.append(self.staying_spans[-1] + (len(unit.spans) if unit.stays else 0))
+        self.passing_messages.append(self.passing_messages[-1] + (0 if unit.stays else unit.stop - unit.first))
         self._firsts.append(unit.first)
 
     @property

@@ -9,6 +9,7 @@ SUMMARY = "[summary]"
 ROLLING_SUMMARY = "[Earlier conversation]"
 TOOL_MENU = "[More tools]"
 STUB = "[left out:"
+CONTEXT = "[Context of this task]"
 
 
 def is_summary(text: str) -> bool:
@@ -16,6 +17,11 @@ def is_summary(text: str) -> bool:
     return text.startswith((SUMMARY, ROLLING_SUMMARY))
 
 
+def is_rolling_summary(text: str) -> bool:
+    """Return whether a text stands for many earlier messages."""
+    return text.startswith(ROLLING_SUMMARY)
+
+
 def is_injected(text: str) -> bool:
     """Return whether a text was put in by a strategy at all."""
-    return text.startswith((SUMMARY, ROLLING_SUMMARY, TOOL_MENU, STUB))
+    return text.startswith((SUMMARY, ROLLING_SUMMARY, TOOL_MENU, STUB, CONTEXT))

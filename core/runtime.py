@@ -125,7 +125,7 @@ class Session:
     def _start(self) -> None:
         self._feed = UnitFeed()
         self._planner = Planner()
-        self._seen: list[Wire] = []
+        self._seen: list[str] = []
 
     def assemble(self, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> Result:
         """Return what to send for a request body that holds the full history. RequestError if it is no body."""
@@ -146,16 +146,20 @@ class Session:
             raise RequestError(
                 f"The request holds what JSON cannot ({error}); turn objects of a client library into dictionaries."
             ) from error
-        step = self._feed.read(engine, hints, head, key, shared, lambda start: self._seen[start:])
+        step = self._feed.read(engine, hints, head, key, shared, self._messages_from)
         return self._planner.plan(engine, step)
 
     def _shared(self, messages: Sequence[Wire], dialect: Dialect) -> int:
-        """Take a copy of what is new, and return how many messages are those of the last request, in content."""
+        """Take the messages, and return how many of them are those of the last request, in content."""
+        sent = [dump(message) for message in messages]
         shared = 0
-        for old, new in zip(self._seen, messages, strict=False):
-            if old != new and dialect.content_key(old) != dialect.content_key(new):
+        for old, new in zip(self._seen, sent, strict=False):
+            if old != new and dialect.content_key(json.loads(old)) != dialect.content_key(messages[shared]):
                 break
             shared += 1
-        # Copies, because a caller may change its own messages in place.
-        self._seen[shared:] = json.loads(dump(messages[shared:]))
+        self._seen = sent
         return shared
+
+    def _messages_from(self, start: int) -> list[Wire]:
+        # Read from texts, because a caller may change its own messages in place.
+        return [json.loads(text) for text in self._seen[start:]]

@@ -35,6 +35,7 @@ NAMES = st.sampled_from(["search_docs", "run_python", "calendar", "read"])
 ARGUMENTS = st.sampled_from(
     [{}, {"path": "/srv"}, {"q": "文档", "n": 3, "deep": {"a": [1, None]}}, {"code": "print(1)\n" * 12}]
 )
+MODELS = ["gpt-4o", "gpt-4", "claude-opus-4-7"]
 MARK = {"type": "ephemeral"}
 PICTURE = "data:image/png;base64,iVBORw0KGgo="
 
@@ -275,7 +276,7 @@ def growing(draw: Any, dialect: str, most: int = 7) -> list[Wire]:
     System prompts and tools change between them, cache marks wander, requests are sent twice, cut short or edited.
     """
     writer = WRITERS[dialect](draw)
-    systems, tools = draw(SYSTEMS), draw(TOOLS)
+    systems, tools, more = draw(SYSTEMS), draw(TOOLS), {}
     messages = writer.user()
     found = []
     for _ in range(draw(st.integers(1, most))):
@@ -289,12 +290,15 @@ def growing(draw: Any, dialect: str, most: int = 7) -> list[Wire]:
         elif change == 3:
             messages = [*messages[:-1], *writer.user()]
         elif change == 4:
+            more = {"model": draw(st.sampled_from(MODELS))}
+        elif change == 5:
             pass
         else:
             for event in draw(st.lists(st.sampled_from(_events(dialect, False)), min_size=1, max_size=3)):
                 messages = [*messages, *getattr(writer, event)()]
         sent = _marked(messages, draw(st.integers(0, len(messages) - 1))) if draw(st.booleans()) else messages
-        found.append(writer.body(systems, json.loads(json.dumps(sent)), [writer.tool(name) for name in tools]))
+        body = writer.body(systems, json.loads(json.dumps(sent)), [writer.tool(name) for name in tools])
+        found.append({**body, **more})
     return found
 
 

@@ -133,12 +133,12 @@ def check_accounts(config: Mapping[str, Any], body: Wire, result: Result) -> Non
 
 
 def _by_kind(result: Result) -> dict[str, int]:
-    """Tokens by span kind; what is no text in a leading system message counts as overhead."""
-    aside = (SpanKind.OVERHEAD, SpanKind.IMAGE, SpanKind.OTHER)
-    found = Counter(dict.fromkeys(["aside"], 0))
+    """Tokens by span kind, without what tells a leading system message from a later one: it is read in sections."""
+    same = {SpanKind.IMAGE: "aside", SpanKind.OTHER: "aside", SpanKind.OVERHEAD: "aside"}
+    found: Counter[str] = Counter()
     for kind, tokens in result.plan.kinds().items():
-        found["aside" if kind in aside else kind] += tokens
-    return dict(found)
+        found["instructions" if kind is SpanKind.EXAMPLES else same.get(kind, kind)] += tokens
+    return {kind: tokens for kind, tokens in found.items() if tokens}
 
 
 def check_status(config: Mapping[str, Any], result: Result) -> None:

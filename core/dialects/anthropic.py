@@ -19,6 +19,7 @@ from .content import (
     content_key,
     joined_text,
     media_kind,
+    opaque_text,
     part_text,
     plain_part,
     plain_parts,
@@ -178,5 +179,5 @@ def _result(block: Wire, place: int) -> list[Part]:
         if kind is not None:
             parts.append(Part(kind, name=str(value.get("type")), place=place))
         elif part_text(value) is None:
-            parts.append(Part(PartKind.OPAQUE, text_of(value), place=place))
+            parts.append(Part(PartKind.OPAQUE, opaque_text(value), place=place))
     return parts

@@ -13,9 +13,12 @@ from typing import Any
 from .base import Part, PartKind
 
 _SORTED = json.JSONEncoder(sort_keys=True)
+_PLAIN = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 CACHE_MARK = "cache_control"
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
+IN_ORDER = frozenset({"input", "args", "arguments", "response", "output", "content"})
+"""What holds an object that the model reads as it is written, so that the order of its keys is content."""
 FILE_TYPES = frozenset({"file", "document", "input_audio", "input_file", "audio", "video_url", "container_upload"})
 
 
@@ -50,7 +53,19 @@ def content_key(wire: Any) -> str:
     content = normal(plain.pop("content", None))
     if content is not None:
         plain["content"] = content
-    return _SORTED.encode(plain)
+    return _SORTED.encode(_in_order(plain))
+
+
+def _in_order(value: Any) -> Any:
+    """Return a value in which objects whose order counts are JSON texts."""
+    if isinstance(value, list):
+        return [_in_order(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        key: [json.dumps(item)] if key in IN_ORDER and isinstance(item, Mapping) else _in_order(item)
+        for key, item in value.items()
+    }
 
 
 def joined_text(content: Any) -> str:
@@ -92,7 +107,7 @@ def plain_parts(content: Any) -> list[Part]:
     if content is None:
         return []
     if not isinstance(content, list):
-        return [Part(PartKind.OPAQUE, json.dumps(content, ensure_ascii=False))]
+        return [Part(PartKind.OPAQUE, opaque_text(content))]
     return [part for place, value in enumerate(content) if (part := plain_part(value, place)) is not None]
 
 
@@ -104,7 +119,12 @@ def plain_part(value: Any, place: int) -> Part | None:
     kind = media_kind(value)
     if kind is not None:
         return Part(kind, name=str(value.get("type")), place=place)
-    return Part(PartKind.OPAQUE, json.dumps(value, ensure_ascii=False), place=place)
+    return Part(PartKind.OPAQUE, opaque_text(value), place=place)
+
+
+def opaque_text(value: Any) -> str:
+    """Return what is counted for a part that is not understood: equal for equal content, whatever its cache marks."""
+    return _PLAIN.encode(_unmarked(value))
 
 
 def with_text(content: Any, place: int, text: str) -> Any:

@@ -7,8 +7,9 @@ its calls is in the kept part. A tool without keyword and group always stays.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from ..log import Log
 from ..spans import FixedPart, Span, SpanKind
@@ -20,15 +21,29 @@ _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 
 
 def groups_of(fixed: FixedPart, configured: Sequence[ToolGroup]) -> dict[str, list[Span]]:
-    """Return the deferrable tools of a request by group name: configured groups first, then those that rules name."""
+    """Return the deferrable tools of a request by group name: configured groups first, then those that rules name.
+
+    A tool that a rule pins or that the request insists on is not deferrable.
+    """
     found: dict[str, list[Span]] = {}
+    forced = set(_forced(fixed.head.get("tool_choice"))) | set(_forced(fixed.head.get("function_call")))
     for tool in fixed.tools:
         name = next((g.name for g in configured if any(fnmatchcase(tool.tool, glob) for glob in g.tools)), None)
         if name is None and (tool.rule.group or tool.rule.keywords):
             name = tool.rule.group or tool.tool
-        if name is not None and not tool.rule.stays:
+        if name is not None and not tool.rule.stays and tool.tool not in forced:
             found.setdefault(name, []).append(tool)
     return found
+
+
+def _forced(choice: Any) -> Iterator[str]:
+    """Yield the names of tools that a request insists on: without them it would be refused."""
+    if isinstance(choice, Mapping):
+        if isinstance(choice.get("name"), str):
+            yield choice["name"]
+        yield from (name for value in choice.values() for name in _forced(value))
+    elif isinstance(choice, list):
+        yield from (name for value in choice for name in _forced(value))
 
 
 def keywords_of(name: str, tools: Sequence[Span], configured: Sequence[ToolGroup]) -> tuple[str, ...]:

@@ -5,10 +5,10 @@ It is a function of the range it covers, never of an earlier summary, so it has 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .. import marks
 from ..log import Log
 from ..spans import SpanKind
 from ..tokens import Counter
@@ -37,13 +37,15 @@ class RollingSummaries:
 
         Whole units are covered, so that no result loses the line of its call.
         """
-        covered = cut - bisect_left(self._log.stays, cut) - len(skipped)
+        units = self._log.units
+        covered = self._log.passing_messages[cut] - sum(units[index].stop - units[index].first for index in skipped)
         chosen: list[tuple[int, list[str]]] = []
         length = 0
         for index in self._backwards(cut, skipped):
-            lines = _lines_of(self._log.units[index])
+            lines = _lines_of(units[index])
             length += sum(map(len, lines)) + len(lines)
-            if length + len(heading(covered - len(chosen) - 1)) > self._characters:
+            left_out = covered - sum(len(told) for _, told in chosen) - len(lines)
+            if not lines or length + len(heading(left_out)) > self._characters:
                 break
             chosen.append((index, lines))
         return self._within_tokens(chosen, covered)
@@ -56,7 +58,7 @@ class RollingSummaries:
     def _within_tokens(self, chosen: list[tuple[int, list[str]]], covered: int) -> RollingSummary | None:
         while chosen:
             lines = [line for _, lines in reversed(chosen) for line in lines]
-            text = "\n".join([heading(covered - len(chosen)), *lines])
+            text = "\n".join([heading(covered - len(lines)), *lines])
             tokens = self._counter.count(text)
             if tokens <= self._tokens:
                 return RollingSummary(text, tokens, chosen[-1][0])
@@ -75,7 +77,12 @@ def _lines_of(unit: Unit) -> list[str]:
 
 
 def unit_lines(unit: Unit) -> Iterator[str]:
-    """Yield the lines of a unit's messages: role and first words, calls by the tools' names."""
+    """Yield the lines of a unit's messages: role and first words, calls by the tools' names.
+
+    A summary of earlier messages has none: it is never summarised again.
+    """
+    if any(marks.is_rolling_summary(span.text) for span in unit.spans):
+        return
     for offset, message in enumerate(unit.messages):
         spans = [span for span in unit.spans if span.message == unit.first + offset]
         names = [span.tool for span in spans if span.kind is SpanKind.TOOL_CALL]

@@ -71,15 +71,20 @@ class _Assembler(UnitAssembler):
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part; other tools are read anew against everything that was said."""
         super().fix(fixed)
-        self.activation = Activation(self.log, fixed, self.strategy.groups, self.context.active_tools)
+        self.activation = Activation(self.log, fixed, self.strategy.groups, frozenset(self.context.hints.active_tools))
         self.head_edits = HeadEdits(fixed, self.context)
 
     def _plan(self) -> Plan:
+        log, settings = self.log, self.strategy
+        if too_short(len(log.turns), len(log.steps), settings.min_turns, settings.min_steps):
+            asked = self._triggered(self.size) or self._over(self.size)
+            return self.untouched(Status.SKIPPED_SHORT if asked else Status.FITS)
         self.activation.catch_up()
         self.retrieval.catch_up()
         draft = self._compressed(self._draft(0))
         if self._over(draft.tokens):
-            draft = self._draft(draft.cut, summarised=draft.summary is not None, only_newest=True)
+            fewer_tools = self._draft(draft.cut, summarised=draft.summary is not None, only_newest=True)
+            draft = min(draft, fewer_tools, key=lambda made: made.tokens)
         edits = self.retrieval.edits(draft.cut, self._room(draft))
         tokens = self._recounted(draft, edits)
         unchanged = draft.cut == 0 and not edits and not draft.head.deferred
@@ -89,19 +94,16 @@ class _Assembler(UnitAssembler):
 
     def _compressed(self, whole: _Draft) -> _Draft:
         """Return the draft whose older part is one summary, where the whole is above the trigger and that helps."""
-        settings, log = self.strategy, self.log
-        if not self._triggered(whole.tokens) or too_short(
-            len(log.turns), len(log.steps), settings.min_turns, settings.min_steps
-        ):
+        if not self._triggered(whole.tokens):
             return whole
-        wanted = keep_boundary(log, settings.keep).cut
+        wanted = keep_boundary(self.log, self.strategy.keep).cut
         drafts: dict[int, _Draft] = {}
 
         def fits(cut: int) -> bool:
             drafts[cut] = self._draft(cut)
             return self._is_small_enough(drafts[cut].tokens)
 
-        cut = on_grid(wanted, wanted, settings.step, log.totals, fits)
+        cut = on_grid(wanted, wanted, self.strategy.step, self.log.totals, fits)
         draft = drafts.get(cut) or self._draft(cut)
         return draft if draft.tokens < whole.tokens else whole
 
@@ -122,12 +124,12 @@ class _Assembler(UnitAssembler):
 
     def _room(self, draft: _Draft) -> int | None:
         """Return how many tokens of retrieved results may be shown: their share, and what the rest leaves."""
-        if self.limit is None:
+        if self.limit is None or self.context.budget is None:
             return None
-        if self.target is None:
-            return self.limit
-        target = self.target if self.strategy.trigger else self.context.budget or 0
-        return min(self.limit, target - self.strategy.overhead * bool(self.strategy.trigger) - draft.tokens)
+        target = self.context.budget
+        if self.target and self.strategy.trigger:
+            target = min(target, self.target - self.strategy.overhead)
+        return min(self.limit, target - draft.tokens)
 
     def _recounted(self, draft: _Draft, edits: Mapping[int, Edit]) -> int:
         tokens = self.head_edits.tokens(draft.head) - self.fixed.tokens + self.kept_tokens(draft.cut)
