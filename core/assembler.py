@@ -13,6 +13,7 @@ from typing import Protocol
 
 from .decisions import Fate, Run, Status
 from .dialects.base import Dialect
+from .hints import Hints
 from .log import Log
 from .plan import Plan
 from .spans import FixedPart
@@ -29,8 +30,7 @@ class Context:
     dialect: Dialect
     model: str | None = None
     exact_recall: bool = False
-    active_tools: frozenset[str] = frozenset()
-    """Tools that a hint names as needed now."""
+    hints: Hints = Hints()
 
 
 class Assembler(Protocol):

@@ -73,7 +73,7 @@ class Engine:
             dialect=self.dialect,
             model=self.model,
             exact_recall=self.config.strategy.exact_recall,
-            active_tools=frozenset(hints.active_tools),
+            hints=hints,
         )
 
 

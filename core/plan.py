@@ -6,7 +6,7 @@ plans of one conversation cost 4,000 small objects, and the decisions of any of 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,12 +73,56 @@ class Plan:
         """Yield every unit's index with what really happens to it: units that must stay are kept."""
         for run in self.runs:
             for index in range(run.start, run.stop):
-                fate = run.fate
-                if fate is not Fate.KEEP and self.log.units[index].stays:
-                    fate = Fate.KEEP
-                if fate is Fate.REPLACE and self.replacements[index] is None:
-                    fate = Fate.KEEP
-                yield index, fate, run
+                yield index, self._real_fate(index, run), run
+
+    def remains(self, message: int, span_id: str) -> str | None:
+        """Return the text that stands for a span: None where it is sent as it is, "" where nothing stands for it.
+
+        `message` is where the span stands in the conversation; -1 is the fixed part.
+        """
+        if message < 0:
+            return "" if self._deferred(span_id) else None
+        index = self.log.unit_of_message(message)
+        fate, _ = self.fate(index)
+        made = self._made(index, fate)
+        if isinstance(made, Replacement):
+            return "\n".join(text for _, text, _ in made.texts)
+        if made is not None:
+            return made.texts.get(span_id)
+        return None if fate is Fate.KEEP else ""
+
+    @property
+    def inserted(self) -> tuple[str, ...]:
+        """The texts that the strategy puts in beside those that stand for single spans."""
+        return tuple(text.text for text in self.head.injected) if self.head else ()
+
+    def decision(self, message: int, span_id: str) -> Decision:
+        """Return the decision on one span, without making all others. KeyError if the prompt has no such span."""
+        decisions = self._decide_head() if message < 0 else self._decide_at(self.log.unit_of_message(message))
+        for made in decisions:
+            if made.span_id == span_id:
+                return made
+        raise KeyError(span_id)
+
+    def fate(self, index: int) -> tuple[Fate, Run]:
+        """Return what really happens to a unit, and the run that it is in."""
+        run = self.runs[bisect_right(self.runs, index, key=lambda run: run.start) - 1]
+        return self._real_fate(index, run), run
+
+    def _real_fate(self, index: int, run: Run) -> Fate:
+        """Units that must stay are kept, and so are those that nothing smaller could replace."""
+        if run.fate is not Fate.KEEP and self.log.units[index].stays:
+            return Fate.KEEP
+        if run.fate is Fate.REPLACE and self.replacements[index] is None:
+            return Fate.KEEP
+        return run.fate
+
+    def _decide_at(self, index: int) -> Iterator[Decision]:
+        return self._decide_unit(self.log.units[index], index, *self.fate(index))
+
+    def _deferred(self, span_id: str) -> bool:
+        deferred = self.head.deferred if self.head else ()
+        return any(f"t{place}" == span_id for place in deferred)
 
     def kinds(self) -> dict[SpanKind, int]:
         """Return the tokens sent by span kind; they add up to `tokens_after`."""
@@ -196,7 +240,7 @@ class Plan:
     def _decide_unit(self, unit: Unit, index: int, fate: Fate, run: Run) -> Iterator[Decision]:
         made = self._made(index, fate)
         if isinstance(made, Replacement):
-            yield from _replaced(unit, made, run)
+            yield from replaced(unit, made, run)
         elif fate in (Fate.KEEP, Fate.REPLACE):
             yield from self._kept(unit, made, run)
         else:
@@ -223,7 +267,7 @@ UNTOUCHED_PART = "a part of the message that is not touched"
 NOT_SMALLER = "kept whole: nothing smaller could stand for it"
 
 
-def _replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:
+def replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:
     """Give each text to the first span of its role, so that the tokens after add up to those of the texts."""
     texts = {role: (text, tokens) for role, text, tokens in replacement.texts}
     lead = _leads(unit, texts)

@@ -11,8 +11,20 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from .boundaries import Keep
-from .strategies import AsCaptured, FullHistory, KeepLast, MaskToolResults, SummarizeAndKeep, TieredInjection, ToolGroup
+from .strategies import (
+    AsCaptured,
+    FullHistory,
+    KeepLast,
+    MaskToolResults,
+    RequiredReserve,
+    SpanTriage,
+    SummarizeAndKeep,
+    TieredInjection,
+    ToolGroup,
+)
 from .strategies.mask_tool_results import PLACEHOLDER
+from .strategies.required_reserve import LABELS
+from .strategies.span_triage import STUB
 
 Count = Annotated[int, Field(ge=0, strict=True)]
 KEEP_UNITS = ("turns", "steps", "messages", "tokens")
@@ -167,13 +179,71 @@ class MaskToolResultsConfig(Settings):
         return MaskToolResults(**{name: getattr(self, name) for name in names})
 
 
+class SpanTriageConfig(Settings):
+    """The least important goes first and leaves a stub in its place; rules give priorities and classes."""
+
+    kind: Literal["span_triage"]
+    stub: Annotated[str, Field(description="may name {id}, {messages}, {tokens}, {name} and {class}")] = STUB
+    merge_stubs: Annotated[bool, Field(description="neighbouring stubs are one")] = True
+    min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
+    min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
+    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+
+    def strategy(self) -> SpanTriage:
+        """Return the strategy."""
+        return SpanTriage(self.stub, self.merge_stubs, self.min_turns, self.min_steps)
+
+
+class CapsConfig(Settings):
+    """The most that each section may have; null is no limit. In the strategy's unit."""
+
+    goal: Count | None = None
+    memory_state: Count | None = 40
+    confirmed_facts: Count | None = 60
+    resource_bindings: Count | None = 30
+    used_tools: Count | None = 30
+
+
+class RequiredReserveConfig(Settings):
+    """One context message with goal, memory, facts, resources and tools; what is required is reserved first."""
+
+    kind: Literal["required_reserve"]
+    total: Annotated[Count, Field(description="what all sections share, in the unit")] = 240
+    unit: Annotated[Literal["tokens", "chars"], Field(description="unit of total, caps and floors")] = "tokens"
+    caps: CapsConfig = CapsConfig()
+    required_floor: Annotated[Count, Field(description="what a required section gets at least")] = 6
+    optional_floor: Annotated[Count, Field(description="an optional section below this is left out")] = 10
+    labels: Annotated[
+        Literal["english", "chinese"] | dict[str, str], Field(description="a preset, or labels by section")
+    ] = "english"
+    min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
+    min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
+    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+
+    def strategy(self) -> RequiredReserve:
+        """Return the strategy."""
+        labels = LABELS[self.labels] if isinstance(self.labels, str) else {**LABELS["english"], **self.labels}
+        return RequiredReserve(
+            total=self.total,
+            unit=self.unit,
+            caps=self.caps.model_dump(),
+            required_floor=self.required_floor,
+            optional_floor=self.optional_floor,
+            labels=labels,
+            min_turns=self.min_turns,
+            min_steps=self.min_steps,
+        )
+
+
 StrategyConfig = Annotated[
     FullHistoryConfig
     | AsCapturedConfig
     | KeepLastConfig
     | SummarizeAndKeepConfig
     | TieredInjectionConfig
-    | MaskToolResultsConfig,
+    | MaskToolResultsConfig
+    | SpanTriageConfig
+    | RequiredReserveConfig,
     Field(discriminator="kind"),
 ]
 

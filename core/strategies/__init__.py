@@ -6,6 +6,8 @@ from .as_captured import AsCaptured
 from .full_history import FullHistory
 from .keep_last import KeepLast
 from .mask_tool_results import MaskToolResults
+from .required_reserve import RequiredReserve
+from .span_triage import SpanTriage
 from .summarize_and_keep import SummarizeAndKeep
 from .tiered_injection import TieredInjection
 from .tiers import ToolGroup
@@ -15,6 +17,8 @@ __all__ = [
     "FullHistory",
     "KeepLast",
     "MaskToolResults",
+    "RequiredReserve",
+    "SpanTriage",
     "SummarizeAndKeep",
     "TieredInjection",
     "ToolGroup",

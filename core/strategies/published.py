@@ -7,6 +7,7 @@ well known; nothing that DESIGN promises for the other modes holds, except that 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -127,6 +128,36 @@ class PublishedPlan(Plan):
             *(dialect.text_message(_role(entry), entry.summary) for entry in summaries),
             *(messages[self.source.entries[k].message] for k in self.tail),
         ]
+
+    def remains(self, message: int, span_id: str) -> str | None:
+        """Return the text that stands for a span; None where its message is sent as it is."""
+        if message < 0 or message in self._systems:
+            return super().remains(message, span_id) if message < 0 else None
+        k = self._entry_at(message)
+        if k in self.tail:
+            return None
+        return self.source.entries[k].summary if k in self.middle[self.dropped :] else ""
+
+    def decision(self, message: int, span_id: str) -> Decision:
+        """Return the decision on one span; where its message is sent twice, the one that keeps it."""
+        if message < 0:
+            return super().decision(message, span_id)
+        spans = [span for span in _spans(self, message) if span.id == span_id]
+        if message in self._systems:
+            made = [_kept(span, "a system message") for span in spans]
+        elif (k := self._entry_at(message)) in self.tail:
+            made = [_kept(span, "one of the last messages") for span in spans]
+        elif k in self.middle[self.dropped :]:
+            made = [*_summarised(_spans(self, message), self.source.entries[k])]
+        else:
+            made = [_dropped(span) for span in spans]
+        found = next((one for one in made if one.span_id == span_id), None)
+        if found is None:
+            raise KeyError(span_id)
+        return found
+
+    def _entry_at(self, message: int) -> int:
+        return bisect_left(self.source.entries, message, key=lambda entry: entry.message)
 
     @property
     def _systems(self) -> list[int]:

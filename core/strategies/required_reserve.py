@@ -1,0 +1,165 @@
+"""One context message with sections in a fixed order, floors for the required ones set aside first.
+
+Invariants (rule book 2, A-R1 to A-R8): order never depends on lengths; a required section is never below its floor,
+an optional one never cut to a scrap; lists are cut between items with the count left out; the newest user message is
+outside the total and uncut, and the goal is left out when it is that message. What stays is the system part, the
+newest user message, the open unit and what rules pin; all else goes, and the decisions say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .. import marks
+from ..assembler import Context, UnitAssembler
+from ..decisions import Fate, HeadEdit, Injected, Run, Status
+from ..plan import Plan
+from ..spans import SpanKind
+from .inference import Inference
+from .keep_last import too_short
+from .reserve import CHARACTERS, Floors, Inclusion, Measure, Reserve, Section, fill
+
+ENGLISH = {
+    "goal": "Current goal",
+    "memory_state": "Memory",
+    "confirmed_facts": "Confirmed facts",
+    "resource_bindings": "Resources",
+    "used_tools": "Tools used",
+}
+CHINESE = {
+    "goal": "当前目标",
+    "memory_state": "记忆状态",
+    "confirmed_facts": "已确认事实",
+    "resource_bindings": "绑定资源",
+    "used_tools": "已使用工具",
+}
+LABELS = {"english": ENGLISH, "chinese": CHINESE}
+LEAST_TOTAL = 24
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredReserve:
+    """The strategy `required_reserve`. Totals, caps and floors are in `unit`: tokens, or characters."""
+
+    total: int = 240
+    unit: str = "tokens"
+    caps: Mapping[str, int | None] = field(
+        default_factory=lambda: {
+            "goal": None,
+            "memory_state": 40,
+            "confirmed_facts": 60,
+            "resource_bindings": 30,
+            "used_tools": 30,
+        }
+    )
+    required_floor: int = 6
+    optional_floor: int = 10
+    labels: Mapping[str, str] = field(default_factory=lambda: ENGLISH)
+    min_turns: int = 0
+    min_steps: int = 0
+
+    def assembler(self, context: Context) -> UnitAssembler:
+        """Return an assembler for a new conversation."""
+        return _Assembler(context, self)
+
+
+class _Assembler(UnitAssembler):
+    def __init__(self, context: Context, strategy: RequiredReserve) -> None:
+        super().__init__(context)
+        self.strategy = strategy
+        self.inference = Inference(self.log)
+        self.measure = CHARACTERS if strategy.unit == "chars" else _tokens(context)
+
+    def _frame(self) -> int:
+        return self.context.dialect.cost_of_system(self.fixed.head, self.context.counter, [["text"]]).overhead
+
+    def _plan(self) -> Plan:
+        log, settings = self.log, self.strategy
+        if not self._over(self.size):
+            return self.untouched(Status.FITS)
+        if too_short(len(log.turns), len(log.steps), settings.min_turns, settings.min_steps):
+            return self.untouched(Status.SKIPPED_SHORT)
+        self.inference.catch_up()
+        cut = log.deepest
+        floor = self.kept_tokens(cut)
+        injected = self._context_text(cut, (self.context.budget or 0) - floor)
+        if injected is None:
+            return self._made(cut, floor, None)
+        frames = self._frame()
+        head = HeadEdit(injected=(injected,), overhead=self.fixed.overhead + frames)
+        tokens = floor + injected.tokens + frames
+        if tokens >= self.size or self._over(tokens):
+            return self._made(cut, floor, None)
+        return self._made(cut, tokens, head)
+
+    def _made(self, cut: int, tokens: int, head: HeadEdit | None) -> Plan:
+        if tokens >= self.size:
+            return self.untouched(Status.FITS)
+        runs = (
+            Run(0, cut, Fate.DROP, "replaced by the sections of the context message", "strategy.total"),
+            Run(cut, self.count, Fate.KEEP, "the step in progress always stays", ""),
+        )
+        return self.made(self.with_extras(runs, cut), tokens, head=head)
+
+    def _context_text(self, cut: int, room: int) -> Injected | None:
+        """Return the context message that fits the total and the room (in tokens) that is left; None if none does."""
+        counter = self.context.counter
+        title = counter.count(f"{marks.CONTEXT}\n")
+        room -= self._frame() + title
+        total = self.strategy.total
+        if self.strategy.unit == "tokens":
+            total = min(total, room)
+        if total < LEAST_TOTAL // 4 or room <= 0:
+            return None
+        filled = fill(self._sections(cut), total, self.measure, self._floors())
+        text = _rendered(filled, self.strategy.labels)
+        return (
+            None
+            if text is None
+            else Injected(
+                "context",
+                SpanKind.MEMORY,
+                text,
+                counter.count(text),
+                "sections of what was said before",
+                "strategy.total",
+            )
+        )
+
+    def _floors(self) -> Floors:
+        return Floors(self.strategy.required_floor, self.strategy.optional_floor)
+
+    def _sections(self, cut: int) -> list[Section]:
+        known, hints = self.inference, self.context.hints
+        is_newest = not hints.goal and known.goal_unit == self.log.last_user
+        goal = hints.goal or ("" if is_newest else known.goal)
+        memory = (hints.memory,) if hints.memory else known.memory(cut)
+        return [
+            self._section("goal", (goal,), True),
+            self._section("memory_state", memory, True),
+            self._section("confirmed_facts", hints.facts or known.facts, False),
+            self._section("resource_bindings", hints.bindings or known.bindings, True),
+            self._section("used_tools", known.tools, False, ", "),
+        ]
+
+    def _section(self, key: str, items: tuple[str, ...], required: bool, joiner: str = " | ") -> Section:
+        plain = tuple(" ".join(item.split()) for item in items if item.strip())
+        several = plain if len(plain) > 1 else ()
+        cap, label = self.strategy.caps.get(key), self.strategy.labels.get(key, key)
+        return Section(key, label, joiner.join(plain), required, cap, "inferred", several, joiner)
+
+
+def _tokens(context: Context) -> Measure:
+    """Measure in tokens: a line is cut before the space behind its label, where the tokenizer cuts too."""
+    count = context.counter.count
+    return Measure(lambda content: count(f" {content}\n"), lambda label, first: count(f"- {label}:"))
+
+
+def _rendered(filled: Reserve, labels: Mapping[str, str]) -> str | None:
+    lines = [
+        f"- {labels.get(placed.key, placed.key)}: {placed.text}"
+        for placed in filled.sections
+        if placed.status is not Inclusion.OMITTED and placed.text
+    ]
+    return "\n".join([marks.CONTEXT, *lines]) if lines else None

@@ -1,0 +1,118 @@
+"""Evict what matters least and leave a stub in its place (rule book 1).
+
+Invariants (S-R1 to S-R8): stubs count and stand where the units stood; priority decides, then size, then age; a unit
+that rules call reconstructible is replaced by its extract, any other by a stub that names its spans; neighbouring
+stubs are one; a stub is used only where it is smaller; what went first comes back where it still fits; pinned units,
+the newest user message and the open unit stay. Over budget with only those left is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .. import marks
+from ..assembler import Context, UnitAssembler
+from ..decisions import Replacement, Status
+from ..plan import Plan
+from ..rules import Eviction
+from ..spans import SpanKind
+from ..units import Unit
+from .folding import Folds
+from .keep_last import too_short
+from .triage_order import TriageOrder
+from .triage_plan import Stubs, TriagePlan
+
+STUB = f"{marks.STUB} {{id}}, {{messages}} messages, {{tokens}} tokens]"
+
+
+@dataclass(frozen=True, slots=True)
+class SpanTriage:
+    """The strategy `span_triage`. The stub may name {id}, {messages}, {tokens}, {name} and {class}."""
+
+    stub: str = STUB
+    merge_stubs: bool = True
+    min_turns: int = 0
+    min_steps: int = 0
+
+    def assembler(self, context: Context) -> UnitAssembler:
+        """Return an assembler for a new conversation."""
+        return _Assembler(context, self)
+
+
+class _Assembler(UnitAssembler):
+    def __init__(self, context: Context, strategy: SpanTriage) -> None:
+        super().__init__(context)
+        self.strategy = strategy
+        self.folds = Folds(self.log, context.dialect, context.counter)
+        self.stubs = Stubs(self.log, context, strategy.stub)
+        self.order = TriageOrder(self.stubs.cost, strategy.merge_stubs)
+        self.priorities: dict[int, int] = {}
+        self.own: dict[int, Replacement] = {}
+        self._waiting: list[int] = []
+        self._looked = 0
+        self._taken = 0
+        self._taken_kinds: dict[SpanKind, int] = {}
+
+    def _plan(self) -> Plan:
+        if not self._over(self.size):
+            return self.untouched(Status.FITS)
+        log, settings = self.log, self.strategy
+        if too_short(len(log.turns), len(log.steps), settings.min_turns, settings.min_steps):
+            return self.untouched(Status.SKIPPED_SHORT)
+        self._take()
+        rest = self.size - self._taken
+        tokens, tally = self.order.settle((self.context.budget or 0) - rest)
+        if rest + tokens >= self.size:
+            return self.untouched(Status.FITS)
+        made = self.made((), rest + tokens)
+        values = {name: value for name, value in vars(made).items() if name != "decisions"}
+        return TriagePlan(
+            **values,
+            source=self,
+            cutoffs=self.order.cutoffs(),
+            deepest=log.deepest,
+            newest=log.last_user,
+            tally=tally,
+            taken=dict(self._taken_kinds),
+        )
+
+    def _take(self) -> None:
+        """Give the order all units that may be evicted by now: no longer open, no longer the newest user message."""
+        self.folds.catch_up()
+        self._waiting += range(self._looked, self.count)
+        self._looked = self.count
+        waiting = []
+        for index in self._waiting:
+            if index >= self.log.deepest or index == self.log.last_user:
+                waiting.append(index)
+            elif self._is_evictable(index):
+                self._give(index)
+        self._waiting = waiting
+
+    def _is_evictable(self, index: int) -> bool:
+        unit = self.log.units[index]
+        known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
+        fresh = not any(marks.is_injected(span.text) for span in unit.spans)
+        return known and fresh and not unit.stays and unit.tokens > sum(self.stubs.cost(index, index + 1))
+
+    def _give(self, index: int) -> None:
+        unit = self.log.units[index]
+        own = self.folds[index] if eviction_of(unit) is Eviction.RECONSTRUCTIBLE else None
+        if own is not None:
+            self.own[index] = own
+        self.priorities[index] = priority_of(unit)
+        self.order.add(index, self.priorities[index], unit, own)
+        self._taken += unit.tokens
+        for kind, tokens in unit.kinds().items():
+            self._taken_kinds[kind] = self._taken_kinds.get(kind, 0) + tokens
+
+
+def eviction_of(unit: Unit) -> Eviction:
+    """Return the class of a unit: reconstructible if a rule says so of one of its spans, else recoverable."""
+    named = any(span.rule.evict is Eviction.RECONSTRUCTIBLE for span in unit.spans)
+    return Eviction.RECONSTRUCTIBLE if named else Eviction.RECOVERABLE
+
+
+def priority_of(unit: Unit) -> int:
+    """Return the priority of a unit: the highest that rules give one of its spans, 0 if they give none."""
+    return max((span.rule.priority for span in unit.spans if span.rule.priority is not None), default=0)

@@ -1,0 +1,156 @@
+"""The plan of span triage: kept units by the cutoff of their priority, and stubs for the runs of all others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..assembler import Context
+from ..decisions import Action, Decision, Fate, Run
+from ..dialects.base import Dialect
+from ..log import Log
+from ..plan import Plan, replaced
+from ..spans import OVERHEAD_ID, SpanKind
+from ..units import Unit
+from ..wire import Wire
+from .stubbed_size import Tally
+from .triage_order import Key
+
+
+class Stubs:
+    """The stub for any run of units of a log, and what it costs as a message."""
+
+    def __init__(self, log: Log, context: Context, template: str) -> None:
+        self._log, self._context, self._template = log, context, template
+        self._known: dict[tuple[int, int], tuple[int, int]] = {}
+
+    def text(self, start: int, stop: int) -> str:
+        """Return the stub for units `start` to `stop` (exclusive)."""
+        first, last = self._log.units[start], self._log.units[stop - 1]
+        ids = (first.spans[0].id, last.spans[-1].id)
+        values = {
+            "id": ids[0] if ids[0] == ids[1] else f"{ids[0]} to {ids[1]}",
+            "messages": str(last.stop - first.first),
+            "tokens": str(self._log.totals[stop] - self._log.totals[start]),
+            "name": first.spans[0].name,
+            "class": "recoverable",
+        }
+        return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), self._template)
+
+    def role(self, start: int) -> str:
+        """Return whose message the stub is: the user's where it stands for the opening of a turn."""
+        return "user" if self._log.units[start].opens_turn else "assistant"
+
+    def cost(self, start: int, stop: int) -> tuple[int, int]:
+        """Return the tokens of a run's stub: of its text, and of its frame."""
+        if (start, stop) not in self._known:
+            dialect = self._context.dialect
+            message = dialect.message(dialect.text_message(self.role(start), self.text(start, stop)))
+            made = dialect.cost_of_messages([message], self._context.counter)
+            if len(self._known) > MOST_STUBS:
+                self._known.clear()
+            self._known[start, stop] = (sum(made.spans), made.overhead)
+        return self._known[start, stop]
+
+
+MOST_STUBS = 100_000
+
+
+@dataclass(eq=False)
+class TriagePlan(Plan):
+    """A plan by cutoffs. `deepest` and `newest` tell which units could be evicted when it was made."""
+
+    source: Any = None
+    cutoffs: Mapping[int, Key | None] = field(default_factory=dict)
+    deepest: int = 0
+    newest: int = -1
+    tally: Tally = field(default_factory=lambda: Tally({}))
+    taken: Mapping[SpanKind, int] = field(default_factory=dict)
+
+    changed = True
+
+    def is_evicted(self, index: int) -> bool:
+        """Return whether a unit is not sent as it is."""
+        priority = self.source.priorities.get(index)
+        if priority is None or index >= self.deepest or index == self.newest:
+            return False
+        cutoff = self.cutoffs.get(priority)
+        return cutoff is None or Key(self.log.units[index].tokens, -index) > cutoff
+
+    def parts(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield stretches of units: (start, stop, whether a stub stands for them). Extracts stand by themselves."""
+        start, merge = 0, self.source.strategy.merge_stubs
+        while start < self.count:
+            stop = start + 1
+            if not self.is_evicted(start):
+                yield start, stop, False
+            elif start in self.source.own:
+                yield start, stop, True
+            else:
+                while merge and stop < self.count and self.is_evicted(stop) and stop not in self.source.own:
+                    stop += 1
+                yield start, stop, True
+            start = stop
+
+    def sent(self, head: Wire, messages: list[Wire], dialect: Dialect) -> tuple[Wire, list[Wire]]:
+        """Return the head and the messages to send."""
+        sent: list[Wire] = []
+        for start, stop, evicted in self.parts():
+            units = self.log.units
+            if not evicted:
+                sent += messages[units[start].first : units[stop - 1].stop]
+            elif start in self.source.own:
+                sent += [dialect.text_message(role, text) for role, text, _ in self.source.own[start].texts]
+            else:
+                stubs: Stubs = self.source.stubs
+                sent.append(dialect.text_message(stubs.role(start), stubs.text(start, stop)))
+        return head, sent
+
+    def kinds(self) -> dict[SpanKind, int]:
+        """Return the tokens sent by span kind."""
+        found: dict[SpanKind, int] = {}
+        pairs = [*self._head_kinds(), *self.log.kinds.between(0, self.count), *self.tally.kinds.items()]
+        for kind, tokens in pairs:
+            found[kind] = found.get(kind, 0) + tokens
+        for kind, tokens in self.taken.items():
+            found[kind] = found.get(kind, 0) - tokens
+        return {kind: tokens for kind, tokens in found.items() if tokens}
+
+    def actions(self) -> dict[Action, int]:
+        """Return how many spans met each action."""
+        gone = self.tally.stubbed + self.tally.summarised
+        kept = len(self.fixed.spans) + 1 + self.log.span_counts[self.count] - gone
+        found = {Action.KEEP: kept, Action.STUB: self.tally.stubbed, Action.SUMMARISE: self.tally.summarised}
+        return {action: count for action, count in found.items() if count}
+
+    def _decide(self) -> Iterator[Decision]:
+        yield from self._decide_head()
+        before, after = self.fixed.overhead, self.fixed.overhead
+        for start, stop, evicted in self.parts():
+            units = self.log.units[start:stop]
+            before += sum(unit.overhead for unit in units)
+            after += self._frames(start, stop, evicted)
+            yield from self._decide_part(units, start, stop, evicted)
+        yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
+
+    def _frames(self, start: int, stop: int, evicted: bool) -> int:
+        if not evicted:
+            return self.log.units[start].overhead
+        own = self.source.own.get(start)
+        return int(own.overhead if own is not None else self.source.stubs.cost(start, stop)[1])
+
+    def _decide_part(self, units: list[Unit], start: int, stop: int, evicted: bool) -> Iterator[Decision]:
+        if not evicted:
+            run = Run(start, stop, Fate.KEEP, "important enough for the budget", "rules")
+            yield from self._kept(units[0], None, run)
+        elif start in self.source.own:
+            run = Run(start, stop, Fate.REPLACE, "reconstructible: an extract stands for it", "rules")
+            yield from replaced(units[0], self.source.own[start], run)
+        else:
+            text: str | None = self.source.stubs.text(start, stop)
+            tokens = self.source.stubs.cost(start, stop)[0]
+            for span in (span for unit in units for span in unit.spans):
+                yield Decision(span.id, Action.STUB, "least important first", "rules", span.tokens, tokens, text)
+                text, tokens = None, 0
