@@ -174,7 +174,8 @@ def _call_within(wire: Wire, kind: str) -> tuple[Part, ...]:
 
 def _summary(wire: Wire) -> str:
     """Return the readable summary; encrypted reasoning is carried but not readable."""
-    parts = [*(wire.get("summary") or ()), *(wire.get("content") or ())]
+    lists = [found for key in ("summary", "content") if isinstance(found := wire.get(key), list)]
+    parts = [part for found in lists for part in found]
     return "\n".join(str(part["text"]) for part in parts if isinstance(part, Mapping) and part.get("text"))
 
 
