@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 
 from .decisions import Action, Decision, Status
 from .dialects.base import Dialect
@@ -32,6 +32,35 @@ class ShrunkPlan(Plan):
                 texts = {span_id: made.text for span_id, made in unit.shrunk.items()}
                 shrunk[unit.first : unit.stop] = edited_wires(unit, messages[unit.first : unit.stop], texts, dialect)
         return self.inner.sent(head, shrunk, dialect) if self.inner.changed else (head, shrunk)
+
+    def remains(self, message: int, span_id: str) -> str | None:
+        """Return the text that stands for a span, whether the strategy or a shrinker put it there."""
+        left = self.inner.remains(message, span_id)
+        note = self._shrunk(message).get(span_id)
+        return note.text if left is None and note is not None else left
+
+    @property
+    def inserted(self) -> tuple[str, ...]:
+        """The texts that the strategy puts in."""
+        return self.inner.inserted
+
+    def decision(self, message: int, span_id: str) -> Decision:
+        """Return the decision on one span as the user sees it."""
+        note = self._shrunk(message).get(span_id)
+        try:
+            made: Decision | None = self.inner.decision(message, span_id)
+        except KeyError:
+            if note is None:
+                raise
+            made = None
+        return _told(made, note, span_id, self._source_tokens(message, span_id))
+
+    def _shrunk(self, message: int) -> Mapping[str, Shrunk]:
+        return self.fixed.shrunk if message < 0 else self.log.units[self.log.unit_of_message(message)].shrunk
+
+    def _source_tokens(self, message: int, span_id: str) -> int:
+        part = self.fixed if message < 0 else self.log.units[self.log.unit_of_message(message)]
+        return next(span.tokens for span in (part.source or part).spans if span.id == span_id)
 
     def kinds(self) -> dict[SpanKind, int]:
         """Return the tokens sent by span kind."""
@@ -86,7 +115,7 @@ def shrunk_plan(inner: Plan, saved: int) -> Plan:
     source = inner.fixed.source
     if source is not None:
         saved += source.tokens - inner.fixed.tokens
-    values = {name: value for name, value in vars(inner).items() if name != "decisions"}
+    values = {field.name: getattr(inner, field.name) for field in fields(Plan)}
     values["tokens_before"] = inner.tokens_before + saved
     if inner.status is Status.FITS:
         values["status"] = Status.TRIMMED

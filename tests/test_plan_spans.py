@@ -1,0 +1,68 @@
+"""What a plan says about one span is what it says about all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.decisions import Action
+from core.readers.builder import TranscriptBuilder
+from core.replay import replay
+from core.spans import OVERHEAD_ID
+from tests.engine_bodies import DIALECTS, bodies
+from tests.engine_checks import KINDS, configurations, size, with_budget
+
+SHRINKERS = st.lists(
+    st.sampled_from([{"kind": "project_tool_results", "max_tokens": 12}, {"kind": "dedupe_instructions"}]), max_size=2
+)
+
+
+OTHERS = st.one_of(
+    st.builds(lambda keep: {"kind": "mask_tool_results", "keep": keep, "trigger": 0}, st.integers(0, 3)),
+    st.builds(
+        lambda keep: {"kind": "summarize_and_keep", "mode": "published", "keep_messages": keep}, st.integers(0, 5)
+    ),
+)
+
+
+def planned(dialect: str, body: dict[str, Any], config: dict[str, Any]) -> Any:
+    builder = TranscriptBuilder(dialect)
+    builder.call(builder.body(body))
+    return replay(builder.build(), config).plan(0)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_one_span_is_told_as_among_all(kind: str, dialect: str, data: st.DataObject) -> None:
+    body = data.draw(bodies(dialect))
+    config = {**data.draw(configurations(kind, dialect)), "shrink": data.draw(SHRINKERS)}
+    config = with_budget(config, data.draw(st.integers(0, size(config, body) + 5)))
+    check(planned(dialect, body, config))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_so_it_is_with_masks_and_with_the_published_program(dialect: str, data: st.DataObject) -> None:
+    body = data.draw(bodies(dialect))
+    config = {"strategy": data.draw(OTHERS), "shrink": data.draw(SHRINKERS)}
+    check(planned(dialect, body, with_budget(config, data.draw(st.integers(0, size(config, body) + 5)))))
+
+
+def check(plan: Any) -> None:
+    told = {made.span_id: made for made in plan.decisions}
+    injected = {text.span_id for text in plan.head.injected} if plan.head else set()
+    for span_id, made in told.items():
+        if span_id == OVERHEAD_ID or span_id in injected:
+            continue
+        message = int(span_id[1:].partition(".")[0]) if span_id.startswith("m") else -1
+        assert plan.decision(message, span_id) == made
+        left = plan.remains(message, span_id)
+        assert (left is None) == (made.action is Action.KEEP), made
+        if left is not None and made.replacement is not None:
+            assert made.replacement in left
