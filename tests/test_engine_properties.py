@@ -1,12 +1,10 @@
-"""The rules of every strategy (DESIGN section 3) on random requests of both dialects."""
+"""The rules of every strategy on random requests of both dialects."""
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.plan import Status
@@ -14,16 +12,10 @@ from core.runtime import Hints
 from core.wire import dump
 from tests.engine_bodies import DIALECTS, bodies
 from tests.engine_checks import KINDS, assemble, check, configurations, size, with_budget
+from tests.explore import examples, explore
 
-ORDINARY = int(os.environ.get("ENGINE_EXAMPLES", "100"))
-MANY = 3000
 BOTH = pytest.mark.parametrize("dialect", DIALECTS)
 EACH = pytest.mark.parametrize("kind", KINDS)
-CUTTING = pytest.mark.parametrize("kind", KINDS[2:])
-
-
-def examples(count: int) -> Any:
-    return settings(max_examples=count, suppress_health_check=list(HealthCheck))
 
 
 def budgets(whole: int) -> st.SearchStrategy[int | None]:
@@ -46,44 +38,54 @@ def hints(draw: Any, body: dict[str, Any]) -> Hints | None:
     )
 
 
+def drawn(data: st.DataObject, kind: str, dialect: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a request body and a configuration with a budget."""
+    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
+    return body, with_budget(config, data.draw(budgets(size(config, body))))
+
+
+@examples(80)
 @BOTH
 @EACH
-@examples(ORDINARY)
-@given(data=st.data())
-def test_every_result(kind: str, dialect: str, data: st.DataObject) -> None:
-    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
-    config = with_budget(config, data.draw(budgets(size(config, body))))
-    check(config, body, dialect, data.draw(hints(body)))
+def test_every_result(kind: str, dialect: str, count: int) -> None:
+    def run(data: st.DataObject) -> None:
+        body, config = drawn(data, kind, dialect)
+        check(config, body, dialect, data.draw(hints(body)))
+
+    explore(count, run)
 
 
+@examples(80)
 @BOTH
 @EACH
-@examples(ORDINARY)
-@given(data=st.data())
-def test_a_lower_budget_never_sends_more(kind: str, dialect: str, data: st.DataObject) -> None:
-    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
-    most = size(config, body) + 5
-    low, high = sorted(data.draw(st.tuples(st.integers(0, most), st.integers(0, most))))
-    less, more = (assemble(with_budget(config, budget), body) for budget in (low, high))
-    if not less.excess:
-        assert less.tokens_after <= more.tokens_after
-    elif more.excess:
-        assert dump(less.request) == dump(more.request), "not the same floor"
+def test_a_lower_budget_never_sends_more(kind: str, dialect: str, count: int) -> None:
+    def run(data: st.DataObject) -> None:
+        body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
+        most = size(config, body) + 5
+        low, high = sorted(data.draw(st.tuples(st.integers(0, most), st.integers(0, most))))
+        less, more = (assemble(with_budget(config, budget), body) for budget in (low, high))
+        if not less.excess:
+            assert less.tokens_after <= more.tokens_after
+        elif more.excess:
+            assert dump(less.request) == dump(more.request), "not the same floor"
+
+    explore(count, run)
 
 
+@examples(80)
 @BOTH
 @EACH
-@examples(ORDINARY)
-@given(data=st.data())
-def test_a_result_assembled_again_is_the_same(kind: str, dialect: str, data: st.DataObject) -> None:
-    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect))
-    config = with_budget(config, data.draw(budgets(size(config, body))))
-    once = assemble(config, body)
-    again = assemble(config, once.request)
-    assert again.tokens_after <= once.tokens_after
-    unchanged = once.status not in (Status.TRIMMED, Status.OVER_BUDGET)
-    if unchanged or (not once.excess and goes_by_budget_alone(config)):
-        assert dump(again.request) == dump(once.request)
+def test_a_result_assembled_again_is_the_same(kind: str, dialect: str, count: int) -> None:
+    def run(data: st.DataObject) -> None:
+        body, config = drawn(data, kind, dialect)
+        once = assemble(config, body)
+        again = assemble(config, once.request)
+        assert again.tokens_after <= once.tokens_after
+        unchanged = once.status not in (Status.TRIMMED, Status.OVER_BUDGET)
+        if unchanged or (not once.excess and goes_by_budget_alone(config)):
+            assert dump(again.request) == dump(once.request)
+
+    explore(count, run)
 
 
 def goes_by_budget_alone(config: dict[str, Any]) -> bool:
@@ -92,18 +94,18 @@ def goes_by_budget_alone(config: dict[str, Any]) -> bool:
     return config["strategy"].get("trigger", 1.0) in (1.0, None) and not groups
 
 
+@examples(60)
 @BOTH
 @EACH
-@examples(ORDINARY)
-@given(data=st.data())
-def test_a_budget_above_the_input_changes_nothing(kind: str, dialect: str, data: st.DataObject) -> None:
-    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect, rules=st.just([])))
-    config["strategy"] = {
-        **config["strategy"],
-        **({"trigger": 1.0, "groups": []} if kind == "tiered_injection" else {}),
-    }
-    enough = size(config, body) + config["strategy"].get("overhead", 0)
-    for budget in (enough, enough + data.draw(st.integers(1, 1000)), None):
-        result = assemble(with_budget(config, budget), body)
-        assert (result.status, result.excess) == (Status.FITS, 0)
-        assert dump(result.request) == dump(body)
+def test_a_budget_above_the_input_changes_nothing(kind: str, dialect: str, count: int) -> None:
+    def run(data: st.DataObject) -> None:
+        body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect, rules=st.just([])))
+        if kind == "tiered_injection":
+            config["strategy"] |= {"trigger": 1.0, "groups": []}
+        enough = size(config, body) + config["strategy"].get("overhead", 0)
+        for budget in (enough, enough + data.draw(st.integers(1, 1000)), None):
+            result = assemble(with_budget(config, budget), body)
+            assert (result.status, result.excess) == (Status.FITS, 0)
+            assert dump(result.request) == dump(body)
+
+    explore(count, run)

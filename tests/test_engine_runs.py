@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.errors import RequestError
 from core.readers.builder import TranscriptBuilder
 from core.replay import replay
 from core.runtime import ContextRuntime, Session
-from core.wire import body_sha256, dump
+from core.transcript import Transcript
+from core.wire import dump
 from tests.engine_bodies import DIALECTS, Wire, bodies, growing
 from tests.engine_checks import KINDS, configurations, size, with_budget
+from tests.explore import examples, explore
 
 BOTH = pytest.mark.parametrize("dialect", DIALECTS)
 EACH = pytest.mark.parametrize("config_kind", [*KINDS, "published"])
@@ -47,28 +47,34 @@ def fail(session: Session, body: Wire, way: int) -> None:
             session.assemble({**body, "messages": [*body["messages"][:-1], {"role": "user", "content": object()}]})
 
 
+@examples(50)
 @BOTH
 @EACH
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
-@given(data=st.data())
-def test_replay_session_and_service_agree(config_kind: str, dialect: str, data: st.DataObject) -> None:
-    runs = data.draw(growing(dialect))
-    config = data.draw(run_configurations(config_kind, dialect, runs))
-    hints = [data.draw(st.sampled_from([None, None, {"pins": ["c0", "m1.0"]}])) for _ in runs]
+def test_replay_session_and_service_agree(config_kind: str, dialect: str, count: int) -> None:
+    def run(data: st.DataObject) -> None:
+        runs = data.draw(growing(dialect))
+        config = data.draw(run_configurations(config_kind, dialect, runs))
+        hints = [data.draw(st.sampled_from([None, None, {"pins": ["c0", "m1.0"]}])) for _ in runs]
+        replayed = replay(recorded(dialect, runs, hints), config)
+        session = ContextRuntime.load(config).session()
+        for call, body in enumerate(runs):
+            fail(session, body, data.draw(st.integers(0, 8)))
+            if data.draw(st.integers(0, 8)) == 0:
+                session.assemble(data.draw(bodies(dialect, most=3)))
+            alone = ContextRuntime.load(config).assemble(body, hints[call])
+            live = session.assemble(body, hints[call])
+            assert dump(replayed.request(call)) == dump(live.request) == dump(alone.request)
+            assert replayed.plan(call).decisions == live.decisions == alone.decisions
+            assert replayed.calls["in_window"][call] == alone.tokens_after
+            assert replayed.calls["status"][call] == live.status == alone.status
+            assert replayed.calls["excess"][call] == live.excess == alone.excess
+            assert replayed.calls["before"][call] == alone.tokens_before
+
+    explore(count, run)
+
+
+def recorded(dialect: str, runs: list[Wire], hints: list[Any]) -> Transcript:
     builder = TranscriptBuilder(dialect)
-    for body, given_hints in zip(runs, hints, strict=True):
-        builder.call(builder.body(body), hints=given_hints)
-    replayed = replay(builder.build(), config)
-    session = ContextRuntime.load(config).session()
-    for call, body in enumerate(runs):
-        fail(session, body, data.draw(st.integers(0, 8)))
-        if data.draw(st.integers(0, 8)) == 0:
-            session.assemble(data.draw(bodies(dialect, most=3)))
-        alone = ContextRuntime.load(config).assemble(body, hints[call])
-        live = session.assemble(body, hints[call])
-        assert dump(replayed.request(call)) == dump(live.request) == dump(alone.request)
-        assert replayed.plan(call).decisions == live.decisions == alone.decisions
-        assert replayed.calls["in_window"][call] == alone.tokens_after
-        assert replayed.calls["status"][call] == live.status == alone.status
-        assert replayed.calls["excess"][call] == live.excess == alone.excess
-        assert replayed.calls["before"][call] == alone.tokens_before
+    for body, given in zip(runs, hints, strict=True):
+        builder.call(builder.body(body), hints=given)
+    return builder.build()
