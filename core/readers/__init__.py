@@ -23,6 +23,8 @@ from . import (
     gemini,
     gemini_cli,
     gemini_recordings,
+    har,
+    http_log,
     iflow,
     kimi_cli,
     openai_chat,
@@ -30,6 +32,7 @@ from . import (
     opencode,
     pi,
     qwen_code,
+    vcr,
 )
 from .choosing import Reader
 from .formats import Format
@@ -54,6 +57,9 @@ _FORMATS: dict[str, Format] = {
         kimi_cli.FORMAT,
         pi.FORMAT,
         copilot_cli.FORMAT,
+        har.FORMAT,
+        vcr.FORMAT,
+        http_log.FORMAT,
         openai_responses.FORMAT,
         gemini.FORMAT,
         anthropic.FORMAT,
