@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import accumulate
 from typing import Any
 
 from ..dialects import detect, dialect
@@ -72,23 +73,16 @@ def call_of(exchange: Exchange, report: Report) -> Item | None:
     body, answer = _parsed(exchange.request), body_value(exchange.response)
     if isinstance(body, Mapping) and sourcegraph.is_body(body):
         return _item(exchange, sourcegraph.request(body), sourcegraph.facts(exchange.response), converted=True)
-    facts = _facts(answer, exchange, report)
     if isinstance(body, Mapping) and is_body(body):
-        return _item(exchange, as_rest(body), facts)
-    if facts is not None and facts.dialect is not None:
+        return _item(exchange, as_rest(body), _facts(answer, exchange, report))
+    facts = response_facts(answer)
+    if facts.dialect is not None:
         return Item(exchange.place, facts.dialect, facts=facts, logged=True, at=exchange.at or facts.at)
     if _CALL.search(_path(exchange.url)):
         what = "the request's body was not recorded" if body in (None, "") else "the request is of no known shape"
         expected = "A request of OpenAI, Anthropic or Gemini was expected; it was left out."
         report.add(what, expected, place=exchange.place)
     return None
-
-
-def is_call(exchange: Exchange) -> bool:
-    """Tell whether an exchange is a call to a model, without reading its response."""
-    body = _parsed(exchange.request)
-    known = isinstance(body, Mapping) and (is_body(body) or sourcegraph.is_body(body))
-    return bool(known or _CALL.search(_path(exchange.url))) and not _NO_CALL.search(_path(exchange.url))
 
 
 def header_map(headers: Any) -> dict[str, str]:
@@ -102,10 +96,14 @@ def header_map(headers: Any) -> dict[str, str]:
 
 
 def in_order(exchanges: Sequence[Exchange]) -> list[Exchange]:
-    """Return exchanges by time where all have one, else as they stand."""
-    if all(exchange.at is not None for exchange in exchanges):
-        return sorted(exchanges, key=lambda exchange: exchange.at.timestamp() if exchange.at else 0.0)
-    return list(exchanges)
+    """Return exchanges by time; one without a time stays behind the one before it."""
+    times = accumulate((exchange.at.timestamp() if exchange.at else None for exchange in exchanges), _last)
+    keyed = sorted(zip((time or 0.0 for time in times), range(len(exchanges)), strict=True))
+    return [exchanges[number] for _, number in keyed]
+
+
+def _last(before: float | None, after: float | None) -> float | None:
+    return before if after is None else after
 
 
 def thread_of(spoken: str, body: Wire) -> str:
@@ -143,7 +141,7 @@ def _facts(answer: Any, exchange: Exchange, report: Report) -> ResponseFacts | N
     facts = response_facts(answer)
     if facts.dialect is not None:
         return facts
-    if is_call(exchange) and answer not in (None, ""):
+    if answer not in (None, ""):
         failed = (exchange.status or 200) >= 400 or (isinstance(answer, Mapping) and "error" in answer)
         report.add(
             "the call failed, so there is no response" if failed else "the response is of no known shape",

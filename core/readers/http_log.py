@@ -17,7 +17,7 @@ from .formats import Format, Reading, share
 from .packed import body_text
 from .recordings import read_exchanges
 from .records import Record
-from .shapes import is_body
+from .shapes import is_body, is_response
 from .times import parse_time
 
 ADDRESSES = ("url", "uri", "path", "target_url", "endpoint")
@@ -65,7 +65,7 @@ def _is_exchange(value: Any) -> bool:
 
 def _pair(value: Wire, place: str) -> Exchange:
     request, response = inner(value, "request"), inner(value, "response")
-    answer = _body(response) if response else value.get("response")
+    answer = value.get("response") if not response or is_response(response) else _body(response)
     return Exchange(
         place=place,
         url=text(request, *ADDRESSES),
