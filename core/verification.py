@@ -13,6 +13,7 @@ from typing import Any
 
 from .config import Configuration
 from .identity import transcript_sha256
+from .redact import mask_transcript
 from .replay import Replay, replay
 from .transcript import Transcript
 from .wire import body_sha256, dump
@@ -51,7 +52,7 @@ def golden(config: Configuration) -> list[Mapping[str, Any]]:
 
 def verify(config: Configuration, transcripts: Sequence[Transcript]) -> Iterator[Checked]:
     """Yield each golden call of a configuration, replayed on the transcripts given."""
-    by_hash = {transcript_sha256(transcript): transcript for transcript in transcripts}
+    by_hash = {transcript_sha256(known): known for transcript in transcripts for known in _as_stored(transcript)}
     replays: dict[str, Replay] = {}
     for made in golden(config):
         name, call = str(made.get("transcript")), int(made.get("call", -1))
@@ -61,6 +62,11 @@ def verify(config: Configuration, transcripts: Sequence[Transcript]) -> Iterator
                 replays[name] = replay(transcript, config)
             got = body_sha256(replays[name].request(call))
         yield Checked(name, transcript.title if transcript else "", call, str(made.get("prompt_sha256")), got)
+
+
+def _as_stored(transcript: Transcript) -> tuple[Transcript, Transcript]:
+    """Return a transcript as it is and as the inspector keeps it, with its secrets masked."""
+    return transcript, mask_transcript(transcript)[0]
 
 
 @dataclass(frozen=True, slots=True)
