@@ -42,11 +42,17 @@ class Unit:
     """What strategies found out about the unit, so that it is worked out once; no part of its value."""
 
     def kinds(self) -> dict[SpanKind, int]:
-        """Return the tokens of the unit by span kind; they add up to `tokens`."""
-        found: dict[SpanKind, int] = {SpanKind.OVERHEAD: self.overhead}
-        for span in self.spans:
-            found[span.kind] = found.get(span.kind, 0) + span.tokens
-        return found
+        """Return the tokens of the unit by span kind; they add up to `tokens`. Not to be changed."""
+        if KINDS not in self.memo:
+            found: dict[SpanKind, int] = {SpanKind.OVERHEAD: self.overhead}
+            for span in self.spans:
+                found[span.kind] = found.get(span.kind, 0) + span.tokens
+            self.memo[KINDS] = found
+        kinds: dict[SpanKind, int] = self.memo[KINDS]
+        return kinds
+
+
+KINDS = "kinds"
 
 
 @dataclass(slots=True)

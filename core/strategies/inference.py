@@ -16,7 +16,7 @@ from ..spans import SpanKind
 from ..units import Unit
 
 RECENT_UNITS = 8
-MOST_ITEMS = 64
+MOST_ITEMS = 24
 """Items looked at for one section; its cap is reached long before."""
 LONGEST_TEXT = 20_000
 """Characters of one text that are searched: what is named over and over is named early."""
@@ -41,9 +41,12 @@ class Found:
     resources: tuple[str, ...]
     tools: tuple[str, ...]
     goal: str
+    words: tuple[str, ...]
+    """Short extracts of what was said, newest first."""
 
 
 FOUND = "inference"
+SPOKEN = (SpanKind.USER, SpanKind.ASSISTANT)
 
 
 def found_in(unit: Unit) -> Found:
@@ -63,6 +66,7 @@ def _read(unit: Unit) -> Found:
         resources=_distinct(m for text in [*said, *done] for m in _matches(text, named)),
         tools=tuple(span.tool for span in unit.spans if span.kind is SpanKind.TOOL_CALL),
         goal=said[0] if said and unit.opens_turn else "",
+        words=tuple(words for span in unit.spans[::-1] if span.kind in SPOKEN and (words := excerpt(span.text))),
     )
 
 
@@ -122,6 +126,4 @@ class Inference:
     def memory(self, cut: int) -> tuple[str, ...]:
         """Short extracts of the newest messages before a cut, newest first."""
         recent = self._log.units[max(0, cut - RECENT_UNITS) : cut][::-1]
-        spoken = (SpanKind.USER, SpanKind.ASSISTANT)
-        words = (excerpt(span.text) for unit in recent for span in unit.spans[::-1] if span.kind in spoken)
-        return tuple(filter(None, words))
+        return tuple(words for unit in recent for words in found_in(unit).words)

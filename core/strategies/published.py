@@ -138,6 +138,10 @@ class PublishedPlan(Plan):
             return None
         return self.source.entries[k].summary if k in self.middle[self.dropped :] else ""
 
+    def last_sent(self, message: int) -> int:
+        """Return the message itself: what is dropped is found one by one."""
+        return message
+
     def decision(self, message: int, span_id: str) -> Decision:
         """Return the decision on one span; where its message is sent twice, the one that keeps it."""
         if message < 0:

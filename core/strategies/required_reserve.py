@@ -15,7 +15,7 @@ from .. import marks
 from ..assembler import Context, UnitAssembler
 from ..decisions import Fate, HeadEdit, Injected, Run, Status
 from ..plan import Plan
-from ..spans import SpanKind
+from ..spans import FixedPart, SpanKind
 from .inference import Inference
 from .keep_last import too_short
 from .reserve import CHARACTERS, Floors, Inclusion, Measure, Reserve, Section, fill
@@ -36,6 +36,9 @@ CHINESE = {
 }
 LABELS = {"english": ENGLISH, "chinese": CHINESE}
 LEAST_TOTAL = 24
+TITLE = f"{marks.CONTEXT}\n"
+LONGEST_ITEM = 4000
+"""Characters of one item that are looked at; every cap is far below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +72,13 @@ class _Assembler(UnitAssembler):
         super().__init__(context)
         self.strategy = strategy
         self.inference = Inference(self.log)
+        self._known: dict[str, tuple[tuple[str, ...], Section]] = {}
         self.measure = CHARACTERS if strategy.unit == "chars" else _tokens(context)
 
-    def _frame(self) -> int:
-        return self.context.dialect.cost_of_system(self.fixed.head, self.context.counter, [["text"]]).overhead
+    def fix(self, fixed: FixedPart) -> None:
+        """Take the fixed part, and what one more system text costs in frames."""
+        super().fix(fixed)
+        self.frame = self.context.dialect.cost_of_system(fixed.head, self.context.counter, [["text"]]).overhead
 
     def _plan(self) -> Plan:
         log, settings = self.log, self.strategy
@@ -86,9 +92,8 @@ class _Assembler(UnitAssembler):
         injected = self._context_text(cut, (self.context.budget or 0) - floor)
         if injected is None:
             return self._made(cut, floor, None)
-        frames = self._frame()
-        head = HeadEdit(injected=(injected,), overhead=self.fixed.overhead + frames)
-        tokens = floor + injected.tokens + frames
+        head = HeadEdit(injected=(injected,), overhead=self.fixed.overhead + self.frame)
+        tokens = floor + injected.tokens + self.frame
         if tokens >= self.size or self._over(tokens):
             return self._made(cut, floor, None)
         return self._made(cut, tokens, head)
@@ -105,8 +110,7 @@ class _Assembler(UnitAssembler):
     def _context_text(self, cut: int, room: int) -> Injected | None:
         """Return the context message that fits the total and the room (in tokens) that is left; None if none does."""
         counter = self.context.counter
-        title = counter.count(f"{marks.CONTEXT}\n")
-        room -= self._frame() + title
+        room -= self.frame + counter.count(TITLE)
         total = self.strategy.total
         if self.strategy.unit == "tokens":
             total = min(total, room)
@@ -144,10 +148,15 @@ class _Assembler(UnitAssembler):
         ]
 
     def _section(self, key: str, items: tuple[str, ...], required: bool, joiner: str = " | ") -> Section:
-        plain = tuple(" ".join(item.split()) for item in items if item.strip())
-        several = plain if len(plain) > 1 else ()
-        cap, label = self.strategy.caps.get(key), self.strategy.labels.get(key, key)
-        return Section(key, label, joiner.join(plain), required, cap, "inferred", several, joiner)
+        """Return a section; one whose items did not change since the last call is the same object."""
+        known = self._known.get(key)
+        if known is None or known[0] != items:
+            plain = tuple(words for item in items if (words := " ".join(item[:LONGEST_ITEM].split())))
+            several = plain if len(plain) > 1 else ()
+            cap, label = self.strategy.caps.get(key), self.strategy.labels.get(key, key)
+            made = Section(key, label, joiner.join(plain), required, cap, "inferred", several, joiner)
+            known = self._known[key] = (items, made)
+        return known[1]
 
 
 def _tokens(context: Context) -> Measure:

@@ -133,15 +133,26 @@ class _Filling:
         reason = "truncated_to_cap" if by_cap else "truncated_to_budget"
         return Placed(section.key, Inclusion.TRUNCATED, reason, original, included, text)
 
+    def _items_within(self, section: Section, limit: int) -> int:
+        """Return how many items fit with the count of the others."""
+        low, high = 0, len(section.items) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = self.measure.content(_with_count(section, middle)) <= limit
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return low
+
     def _cut(self, section: Section, limit: int) -> str:
         if section.items:
-            for kept in range(len(section.items) - 1, 0, -1):
-                text = f"{section.joiner.join(section.items[:kept])} (+{len(section.items) - kept} more)"
-                if self.measure.content(text) <= limit:
-                    return text
-            if not section.required:
-                return ""
+            kept = self._items_within(section, limit)
+            if kept or not section.required:
+                return _with_count(section, kept)
         return trimmed(section.text, limit, self.measure.content)
+
+
+def _with_count(section: Section, kept: int) -> str:
+    left_out = f" (+{len(section.items) - kept} more)"
+    return section.joiner.join(section.items[:kept]) + left_out if kept else ""
 
 
 def trimmed(text: str, limit: int, content: Callable[[str], int]) -> str:

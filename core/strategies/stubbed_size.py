@@ -42,10 +42,22 @@ class StubbedSize:
         self.tokens = 0
         self.tally = Tally({})
 
-    def add(self, index: int, unit: Unit, own: Replacement | None) -> None:
-        """Take a unit, evicted at first. `own` stands for it by itself; without it, it joins the stubs beside it."""
+    def add(self, index: int, unit: Unit, own: Replacement | None, kept: bool) -> None:
+        """Take a unit, kept or not. `own` stands for it by itself; without it, it joins the stubs beside it."""
         self._units[index] = (unit, own)
-        self._out(index)
+        if kept:
+            self.tokens += unit.tokens
+            self.tally.add(unit.kinds(), 1)
+        else:
+            self._out(index)
+
+    def least_with(self, index: int) -> int:
+        """Return the least that the size can be with an evicted unit back: as if no stub were left of its run."""
+        unit, own = self._units[index]
+        if own is not None:
+            return self.tokens + unit.tokens - own.tokens
+        _, text, frame = self._runs[self._starts[bisect_right(self._starts, index) - 1]]
+        return self.tokens + unit.tokens - text - frame
 
     def keep(self, index: int) -> None:
         """Put an evicted unit back; the stub that stood for it splits."""

@@ -67,18 +67,14 @@ class TriageOrder:
         self._units.append((priority, key, unit, own))
         kept = self._levels[priority].add(key)
         for other, level in self._levels.items():
-            level.size.add(index, unit, own)
-            if kept and other <= priority:
-                level.size.keep(index)
+            level.size.add(index, unit, own, kept and other <= priority)
 
     def _new_level(self, priority: int) -> _Level:
         """A level of its own sees all higher priorities as they are kept now."""
         size = StubbedSize(self._stub_cost, self._merge)
         for other, key, unit, own in self._units:
-            size.add(key.unit, unit, own)
             cutoff = self._levels[other].cutoff
-            if other > priority and cutoff is not None and key <= cutoff:
-                size.keep(key.unit)
+            size.add(key.unit, unit, own, other > priority and cutoff is not None and key <= cutoff)
         return _Level(size)
 
     def settle(self, room: int) -> tuple[int, Tally]:
@@ -92,7 +88,7 @@ class TriageOrder:
     def _fill(self, priority: int, level: _Level, room: int) -> None:
         while level.kept and level.size.tokens > room:
             self._toggle(priority, level, keep=False)
-        while level.kept < len(level.keys):
+        while level.kept < len(level.keys) and level.size.least_with(level.keys[level.kept].unit) <= room:
             self._toggle(priority, level, keep=True)
             if level.size.tokens > room:
                 self._toggle(priority, level, keep=False)

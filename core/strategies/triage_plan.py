@@ -18,6 +18,8 @@ from ..wire import Wire
 from .stubbed_size import Tally
 from .triage_order import Key
 
+_FIELD = re.compile(r"\{(\w+)\}")
+
 
 class Stubs:
     """The stub for any run of units of a log, and what it costs as a message."""
@@ -25,6 +27,8 @@ class Stubs:
     def __init__(self, log: Log, context: Context, template: str) -> None:
         self._log, self._context, self._template = log, context, template
         self._known: dict[tuple[int, int], tuple[int, int]] = {}
+        message = context.dialect.message(context.dialect.text_message("assistant", template))
+        self._frame = context.dialect.cost_of_messages([message], context.counter).overhead
 
     def text(self, start: int, stop: int) -> str:
         """Return the stub for units `start` to `stop` (exclusive)."""
@@ -37,7 +41,7 @@ class Stubs:
             "name": first.spans[0].name,
             "class": "recoverable",
         }
-        return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), self._template)
+        return _FIELD.sub(lambda found: values.get(found[1], found[0]), self._template)
 
     def role(self, start: int) -> str:
         """Return whose message the stub is: the user's where it stands for the opening of a turn."""
@@ -45,14 +49,12 @@ class Stubs:
 
     def cost(self, start: int, stop: int) -> tuple[int, int]:
         """Return the tokens of a run's stub: of its text, and of its frame."""
-        if (start, stop) not in self._known:
-            dialect = self._context.dialect
-            message = dialect.message(dialect.text_message(self.role(start), self.text(start, stop)))
-            made = dialect.cost_of_messages([message], self._context.counter)
+        known = self._known.get((start, stop))
+        if known is None:
             if len(self._known) > MOST_STUBS:
                 self._known.clear()
-            self._known[start, stop] = (sum(made.spans), made.overhead)
-        return self._known[start, stop]
+            known = self._known[start, stop] = (self._context.counter.count(self.text(start, stop)), self._frame)
+        return known
 
 
 MOST_STUBS = 100_000
