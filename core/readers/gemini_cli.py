@@ -33,24 +33,18 @@ def sniff(values: Sequence[Any]) -> float:
 
 
 def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the chat, or each of several."""
+    """Yield the chat, or each of several. Lines behind a document go on with its chat."""
     chat = _Chat(reading)
     for record in reading.records:
         documents = record.value if isinstance(record.value, list) else [record.value]
-        if any(map(_is_document, documents)):
-            reading.report.used()
-            for document in documents:
-                yield from _of_document(document, reading) if _is_document(document) else ()
-        else:
+        if not any(map(_is_document, documents)):
             chat.take(record)
-    yield from chat.transcript()
-
-
-def _of_document(document: Wire, reading: Reading) -> Iterator[Transcript]:
-    chat = _Chat(reading)
-    chat.meta = {key: value for key, value in document.items() if key != "messages"}
-    for number, message in enumerate(listed(document, "messages"), 1):
-        chat.message(message, f"message {number}", counted=False)
+            continue
+        reading.report.used()
+        for document in filter(_is_document, documents):
+            yield from chat.transcript()
+            chat = _Chat(reading)
+            chat.document(document, record.place)
     yield from chat.transcript()
 
 
@@ -64,6 +58,12 @@ class _Chat:
         self._entries: dict[str, tuple[Wire | None, str]] = {}
         """By id, messages in their order; None marks where the window begins anew."""
         self._resets: dict[str, list[Wire]] = {}
+
+    def document(self, document: Wire, place: str) -> None:
+        """Take a whole chat in."""
+        self.meta = {key: value for key, value in document.items() if key != "messages"}
+        for number, message in enumerate(listed(document, "messages"), 1):
+            self.message(message, ", ".join(filter(None, (place, f"message {number}"))), counted=False)
 
     def take(self, record: Record) -> None:
         """Take one line in, and count it."""
