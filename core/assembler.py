@@ -17,6 +17,7 @@ from .hints import Hints
 from .log import Log
 from .plan import Plan
 from .spans import FixedPart
+from .summaries import Summaries
 from .tokens import Counter
 from .units import Unit
 
@@ -31,6 +32,7 @@ class Context:
     model: str | None = None
     exact_recall: bool = False
     hints: Hints = Hints()
+    summaries: Summaries = Summaries()
 
 
 class Assembler(Protocol):

@@ -71,6 +71,8 @@ class Replacement:
 
     texts: tuple[tuple[str, str, int], ...]
     overhead: int
+    why: str = ""
+    """Who wrote it, where that is not the engine's own extract."""
 
     @property
     def tokens(self) -> int:

@@ -21,6 +21,7 @@ from .shrinkers import ChunkPinned, shrink_fixed, shrink_unit
 from .shrunk_plan import shrunk_plan
 from .spans import FixedPart, SpanKind, fixed_part
 from .strategies.tiers import available, is_said
+from .summaries import Summaries
 from .tokens import Counter, counter_for_model, counter_from
 from .units import Grouper, Unit, make_unit
 from .wire import Wire
@@ -46,8 +47,11 @@ def counter_of(config: Configuration, model: str | None) -> Counter:
 class Engine:
     """A configuration made ready for one dialect and model."""
 
-    def __init__(self, config: Configuration, dialect: str, model: str | None) -> None:
+    def __init__(
+        self, config: Configuration, dialect: str, model: str | None, summaries: Summaries | None = None
+    ) -> None:
         self.config = config
+        self.summaries = summaries or Summaries()
         self.dialect = dialect_named(dialect)
         self.body_model = model
         self.model = config.model.name or model
@@ -74,6 +78,7 @@ class Engine:
             model=self.model,
             exact_recall=self.config.strategy.exact_recall,
             hints=hints,
+            summaries=self.summaries,
         )
 
 

@@ -6,10 +6,12 @@ plans of one conversation cost 4,000 small objects, and the decisions of any of 
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 from .decisions import (
@@ -92,6 +94,26 @@ class Plan:
         return None if fate is Fate.KEEP else ""
 
     @property
+    def whole_from(self) -> int:
+        """The message from which on everything is sent as it is."""
+        last = self.runs[-1] if self.runs else Run(0, 0, Fate.KEEP)
+        start = last.start if last.fate is Fate.KEEP else self.count
+        start = max(start, 1 + max(self.edits, default=-1))
+        return self.log.units[start].first if start < self.count else sys.maxsize
+
+    def last_sent(self, message: int) -> int:
+        """Return the last message up to this one of which something may be sent; -1 if there is none."""
+        index = self.log.unit_of_message(message)
+        for run in self.runs[bisect_right(self.runs, index, key=_start) - 1 :: -1]:
+            if run.fate in (Fate.KEEP, Fate.REPLACE):
+                return min(message, self.log.units[min(index, run.stop - 1)].stop - 1)
+            before = bisect_right(self.log.stays, index) - 1
+            if before >= 0 and self.log.stays[before] >= run.start:
+                return min(message, self.log.units[self.log.stays[before]].stop - 1)
+            index = run.start - 1
+        return -1
+
+    @property
     def inserted(self) -> tuple[str, ...]:
         """The texts that the strategy puts in beside those that stand for single spans."""
         return tuple(text.text for text in self.head.injected) if self.head else ()
@@ -106,7 +128,7 @@ class Plan:
 
     def fate(self, index: int) -> tuple[Fate, Run]:
         """Return what really happens to a unit, and the run that it is in."""
-        run = self.runs[bisect_right(self.runs, index, key=lambda run: run.start) - 1]
+        run = self.runs[bisect_right(self.runs, index, key=_start) - 1]
         return self._real_fate(index, run), run
 
     def _real_fate(self, index: int, run: Run) -> Fate:
@@ -263,6 +285,7 @@ class Plan:
                 yield Decision(span.id, Action.KEEP, UNTOUCHED_PART, edit.setting, span.tokens, cost)
 
 
+_start = attrgetter("start")
 UNTOUCHED_PART = "a part of the message that is not touched"
 NOT_SMALLER = "kept whole: nothing smaller could stand for it"
 
@@ -271,9 +294,10 @@ def replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decisio
     """Give each text to the first span of its role, so that the tokens after add up to those of the texts."""
     texts = {role: (text, tokens) for role, text, tokens in replacement.texts}
     lead = _leads(unit, texts)
+    reason = f"{run.reason}; {replacement.why}" if replacement.why else run.reason
     for span in unit.spans:
         text, tokens = texts[lead[span.id]] if span.id in lead else (None, 0)
-        yield Decision(span.id, Action.SUMMARISE, run.reason, run.setting, span.tokens, tokens, text)
+        yield Decision(span.id, Action.SUMMARISE, reason, run.setting, span.tokens, tokens, text)
 
 
 def _leads(unit: Unit, texts: Mapping[str, Any]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from .engine import Engine, Planner, UnitFeed, checked
 from .errors import RequestError
 from .hints import Hints
 from .plan import Plan, apply
+from .summaries import Range, Summaries
 from .wire import Wire, dump
 
 __all__ = ["ContextRuntime", "Hints", "Result", "Session"]
@@ -69,15 +70,25 @@ class Result:
 class ContextRuntime:
     """A loaded configuration."""
 
-    def __init__(self, config: Configuration) -> None:
+    def __init__(self, config: Configuration, summaries: Summaries | None = None) -> None:
         self.config = checked(config)
+        self.summaries = summaries or Summaries()
         self._engines: dict[tuple[str, str | None], Engine] = {}
         self._lock = threading.Lock()
 
     @classmethod
-    def load(cls, source: str | Path | Mapping[str, Any] | Configuration) -> ContextRuntime:
-        """Load a configuration from a path, a JSON text or a dictionary. ConfigError if it cannot be used."""
-        return cls(load_config(source))
+    def load(
+        cls,
+        source: str | Path | Mapping[str, Any] | Configuration,
+        summarizer: Callable[[Range], str] | None = None,
+        summaries: Mapping[str, str] | None = None,
+    ) -> ContextRuntime:
+        """Load a configuration from a path, a JSON text or a dictionary. ConfigError if it cannot be used.
+
+        `summarizer` writes the summary of a range of messages, `summaries` are those written before, by the range's
+        hash; both serve configurations whose strategy has `summary: model`.
+        """
+        return cls(load_config(source), Summaries(summarizer, summaries))
 
     def assemble(self, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> Result:
         """Return what to send for a request body that holds the full history. RequestError if it is no body."""
@@ -103,7 +114,7 @@ class ContextRuntime:
             if key not in self._engines:
                 if len(self._engines) > MOST_ENGINES:
                     self._engines.clear()
-                self._engines[key] = Engine(self.config, *key)
+                self._engines[key] = Engine(self.config, *key, self.summaries)
             return self._engines[key]
 
 

@@ -108,6 +108,9 @@ class SummarizeAndKeepConfig(_Keeping):
     mode: Annotated[Literal["right", "published"], Field(description="published: as the original program works")] = (
         "right"
     )
+    summary: Annotated[
+        Literal["extractive", "model"], Field(description="model: written by the summariser that production passes")
+    ] = "extractive"
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 15
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 15
 
@@ -122,7 +125,7 @@ class SummarizeAndKeepConfig(_Keeping):
         """Return the strategy."""
         published = self.mode == "published"
         keep = self.keep("messages" if published else "turns", 4)
-        return SummarizeAndKeep(keep, self.step, self.min_turns, self.min_steps, published)
+        return SummarizeAndKeep(keep, self.step, self.min_turns, self.min_steps, published, self.summary)
 
 
 class GroupConfig(Settings):
@@ -140,6 +143,9 @@ class TieredInjectionConfig(_Keeping):
     trigger: Annotated[float, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
     summary_chars: Annotated[Count, Field(description="characters of the rolling summary at most")] = 800
     summary_tokens: Annotated[Count, Field(description="tokens of the rolling summary at most")] = 800
+    summary: Annotated[
+        Literal["extractive", "model"], Field(description="model: written by the summariser that production passes")
+    ] = "extractive"
     overhead: Annotated[Count, Field(description="tokens allowed for beside what is counted")] = 0
     groups: tuple[GroupConfig, ...] = ()
 
@@ -151,6 +157,7 @@ class TieredInjectionConfig(_Keeping):
             trigger=self.trigger,
             summary_chars=self.summary_chars,
             summary_tokens=self.summary_tokens,
+            summary=self.summary,
             overhead=self.overhead,
             step=self.step,
             min_turns=self.min_turns,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ..decisions import Action, Replacement
 from ..dialects.base import Dialect, Message, Part, PartKind
 from ..excerpt import excerpt, summary_text
 from ..log import KindSums, Log
+from ..marks import SUMMARY
 from ..spans import Span, SpanKind
+from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
 from ..units import Unit
 
@@ -24,8 +27,8 @@ class Folds:
 
     action = Action.SUMMARISE
 
-    def __init__(self, log: Log, dialect: Dialect, counter: Counter) -> None:
-        self._log, self._dialect, self._counter = log, dialect, counter
+    def __init__(self, log: Log, dialect: Dialect, counter: Counter, summaries: Summaries | None = None) -> None:
+        self._log, self._dialect, self._counter, self._summaries = log, dialect, counter, summaries
         self._made: list[Replacement | None] = []
         self.totals: list[int] = [0]
         self.kinds = KindSums()
@@ -42,6 +45,8 @@ class Folds:
             if FOLD not in unit.memo:
                 unit.memo[FOLD] = self._smaller(unit)
             made = unit.memo[FOLD]
+            if self._summaries is not None and _may_fold(unit):
+                made = self._written(unit, made, self._summaries)
             self._made.append(made)
             self.totals.append(self.totals[-1] + (made or unit).tokens)
             self.span_counts.append(self.span_counts[-1] + (len(unit.spans) if made else 0))
@@ -55,13 +60,28 @@ class Folds:
         made = self._fold(unit) if _may_fold(unit) else None
         return made if made is not None and made.tokens < unit.tokens else None
 
+    def _written(self, unit: Unit, extract: Replacement | None, summaries: Summaries) -> Replacement | None:
+        """Return a model's summary of a unit if there is one that is smaller, else its extract with the reason."""
+        said = "\n\n".join(f"[{span.role}] {span.name}: {span.text}" for span in unit.spans)
+        written = summaries.written(range_hash(unit_digest(unit)), lambda: said, unit.tokens // 2)
+        if written.text is not None:
+            role = "user" if unit.opens_turn else "assistant"
+            made = self._replacement([(role, f"{SUMMARY} {written.text}")], written.why)
+            if made.tokens < unit.tokens:
+                return made
+        why = written.why if written.text is None else NOT_SMALLER
+        return None if extract is None else replace(extract, why=why)
+
     def _fold(self, unit: Unit) -> Replacement:
-        texts = list(_texts(unit))
+        return self._replacement(list(_texts(unit)))
+
+    def _replacement(self, texts: Sequence[tuple[str, str]], why: str = "") -> Replacement:
         messages = [Message(role, (Part(PartKind.TEXT, text),)) for role, text in texts]
         costs = [self._dialect.cost_of_messages([message], self._counter) for message in messages]
         return Replacement(
             tuple((role, text, cost.parts[0][0]) for (role, text), cost in zip(texts, costs, strict=True)),
             sum(cost.overhead for cost in costs),
+            why,
         )
 
 

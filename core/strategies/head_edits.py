@@ -33,7 +33,8 @@ class HeadEdits:
         deferred = {tool.part: f"no keyword of {name} was said" for name in names for tool in activation.tools[name]}
         texts = []
         if summary is not None:
-            texts.append(Injected("summary", SpanKind.SUMMARY, summary.text, summary.tokens, PLACE, "strategy.trigger"))
+            why = summary.why or PLACE
+            texts.append(Injected("summary", SpanKind.SUMMARY, summary.text, summary.tokens, why, "strategy.trigger"))
         plain = self._edit({}, texts)
         if not deferred:
             return plain

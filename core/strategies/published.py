@@ -7,6 +7,7 @@ well known; nothing that DESIGN promises for the other modes holds, except that 
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -137,6 +138,11 @@ class PublishedPlan(Plan):
         if k in self.tail:
             return None
         return self.source.entries[k].summary if k in self.middle[self.dropped :] else ""
+
+    @property
+    def whole_from(self) -> int:
+        """The first message of the tail."""
+        return self.source.entries[self.tail[0]].message if self.tail else sys.maxsize
 
     def last_sent(self, message: int) -> int:
         """Return the message itself: what is dropped is found one by one."""

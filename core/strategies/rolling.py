@@ -6,13 +6,15 @@ It is a function of the range it covers, never of an earlier summary, so it has 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import marks
 from ..log import Log
 from ..spans import SpanKind
+from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
 from ..units import Unit
+from ..wire import digest
 from .tiers import heading, summary_line
 
 
@@ -23,20 +25,54 @@ class RollingSummary:
     text: str
     tokens: int
     first: int
+    why: str = ""
 
 
 class RollingSummaries:
-    """Makes the summary of any range of a log; each unit's lines are made once."""
+    """Makes the summary of any range of a log; each unit's lines are made once.
 
-    def __init__(self, log: Log, counter: Counter, characters: int, tokens: int) -> None:
+    With `summaries` a model's summary of the range is used where there is one that is smaller than the range.
+    """
+
+    def __init__(
+        self, log: Log, counter: Counter, characters: int, tokens: int, summaries: Summaries | None = None
+    ) -> None:
         self._log, self._counter = log, counter
         self._characters, self._tokens = characters, tokens
+        self._summaries = summaries
+        self._chain = [b""]
 
     def before(self, cut: int, skipped: Sequence[int]) -> RollingSummary | None:
         """Return the summary of the units before a cut without those skipped; None if no line fits.
 
         Whole units are covered, so that no result loses the line of its call.
         """
+        if self._summaries is None:
+            return self._extract(cut, skipped)
+        written = self._summaries.written(self._hash(cut, skipped), lambda: self._text(cut, skipped), self._tokens)
+        if written.text is None:
+            return self._with_reason(self._extract(cut, skipped), written.why)
+        text = f"{heading(0)}\n{written.text}"
+        tokens = self._counter.count(text)
+        replaced = sum(self._log.units[index].tokens for index in self._backwards(cut, skipped))
+        if tokens >= replaced or tokens > self._tokens:
+            return self._with_reason(self._extract(cut, skipped), NOT_SMALLER)
+        return RollingSummary(text, tokens, 0, written.why)
+
+    def _with_reason(self, made: RollingSummary | None, why: str) -> RollingSummary | None:
+        return None if made is None else replace(made, why=why)
+
+    def _hash(self, cut: int, skipped: Sequence[int]) -> str:
+        for unit in self._log.units[len(self._chain) - 1 : cut]:
+            self._chain.append(digest(self._chain[-1].hex() + unit_digest(unit).hex()))
+        left_out = b"".join(unit_digest(self._log.units[index]) for index in skipped)
+        return range_hash(self._chain[cut], left_out)
+
+    def _text(self, cut: int, skipped: Sequence[int]) -> str:
+        units = [self._log.units[index] for index in self._backwards(cut, skipped)][::-1]
+        return "\n\n".join(f"[{span.role}] {span.name}: {span.text}" for unit in units for span in unit.spans)
+
+    def _extract(self, cut: int, skipped: Sequence[int]) -> RollingSummary | None:
         units = self._log.units
         covered = self._log.passing_messages[cut] - sum(units[index].stop - units[index].first for index in skipped)
         chosen: list[tuple[int, list[str]]] = []

@@ -30,6 +30,7 @@ class SummarizeAndKeep:
     min_turns: int = 15
     min_steps: int = 15
     published: bool = False
+    summary: str = "extractive"
 
     def assembler(self, context: Context) -> UnitAssembler:
         """Return an assembler for a new conversation."""
@@ -42,7 +43,8 @@ class _Assembler(UnitAssembler):
     def __init__(self, context: Context, strategy: SummarizeAndKeep) -> None:
         super().__init__(context)
         self.strategy = strategy
-        self.folds = Folds(self.log, context.dialect, context.counter)
+        summaries = context.summaries if strategy.summary == "model" else None
+        self.folds = Folds(self.log, context.dialect, context.counter, summaries)
         self._near = 0
 
     def _plan(self) -> Plan:

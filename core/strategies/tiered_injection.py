@@ -35,6 +35,7 @@ class TieredInjection:
     trigger: float | None = 1.0
     summary_chars: int = 800
     summary_tokens: int = 800
+    summary: str = "extractive"
     overhead: int = 0
     step: int = 0
     min_turns: int = 0
@@ -66,7 +67,13 @@ class _Assembler(UnitAssembler):
         super().__init__(context)
         self.strategy = strategy
         self.retrieval = Retrieval(self.log, context)
-        self.summaries = RollingSummaries(self.log, context.counter, strategy.summary_chars, strategy.summary_tokens)
+        self.summaries = RollingSummaries(
+            self.log,
+            context.counter,
+            strategy.summary_chars,
+            strategy.summary_tokens,
+            context.summaries if strategy.summary == "model" else None,
+        )
 
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part; other tools are read anew against everything that was said."""

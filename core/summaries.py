@@ -1,0 +1,89 @@
+"""Summaries that a model wrote, looked up by the hash of the range they cover.
+
+A summary is a function of its range: once written it is kept under the range's hash, so that replays, sessions and
+other processes that share the store send the same bytes. Where none is stored and no summariser is at hand, where it
+fails, or where what it wrote is not smaller than what it replaces, the extractive form stands in, and says so.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from .units import Unit
+from .wire import digest
+
+__all__ = ["Range", "Summaries", "Written", "range_hash", "unit_digest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a summariser is asked for: the text of some messages, in at most so many tokens."""
+
+    hash: str
+    text: str
+    max_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A summary, or None and why there is none."""
+
+    text: str | None
+    why: str
+
+
+STAND_IN = "extractive stand-in: no summary is stored for this range"
+FAILED = "extractive: the summariser failed"
+NOT_SMALLER = "extractive: what the summariser wrote is not smaller than what it replaces"
+
+
+class Summaries:
+    """Stored summaries and, where there is one, the summariser that writes new ones. Safe for many threads."""
+
+    def __init__(
+        self, summarizer: Callable[[Range], str] | None = None, known: Mapping[str, str] | None = None
+    ) -> None:
+        self._summarizer = summarizer
+        self._known = dict(known or {})
+        self._lock = threading.Lock()
+
+    def written(self, hash_: str, text: Callable[[], str], max_tokens: int) -> Written:
+        """Return the summary of a range; `text` gives its messages, and is asked only if one must be written."""
+        stored = self._known.get(hash_)
+        if stored is not None:
+            return Written(stored, "written by the summariser")
+        if self._summarizer is None:
+            return Written(None, STAND_IN)
+        try:
+            made = self._summarizer(Range(hash_, text(), max_tokens))
+        except Exception as error:
+            return Written(None, f"{FAILED} ({type(error).__name__})")
+        if not isinstance(made, str) or not made.strip():
+            return Written(None, f"{FAILED} (it wrote nothing)")
+        with self._lock:
+            # Of two threads that asked at once the first answer stands, so that both send the same bytes.
+            return Written(self._known.setdefault(hash_, made), "written by the summariser")
+
+    def stored(self) -> dict[str, str]:
+        """Return all summaries by the hash of their range."""
+        with self._lock:
+            return dict(self._known)
+
+
+DIGEST = "digest"
+
+
+def unit_digest(unit: Unit) -> bytes:
+    """Return a hash of what a unit's messages say, whatever their bytes."""
+    if DIGEST not in unit.memo:
+        said = [(message.role, part.kind, part.name, part.text) for message in unit.messages for part in message.parts]
+        unit.memo[DIGEST] = digest(repr(said))
+    made: bytes = unit.memo[DIGEST]
+    return made
+
+
+def range_hash(chain: bytes, skipped: bytes = b"") -> str:
+    """Return the name of a range: the chained hashes of its units, and of those among them that it leaves out."""
+    return digest(f"{chain.hex()}:{skipped.hex()}").hex()
