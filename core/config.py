@@ -67,6 +67,8 @@ class MatchConfig(Settings):
     tool: Annotated[str, Field(description="glob of a tool name")] | None = None
     section: Annotated[str, Field(description="glob of a section name")] | None = None
     pattern: Annotated[str, Field(description="regular expression")] | None = None
+    min_age: Annotated[Count, Field(description="turns opened since; 0 is the newest turn")] | None = None
+    max_age: Annotated[Count, Field(description="turns opened since, at most")] | None = None
 
     @field_validator("pattern")
     @classmethod
@@ -88,6 +90,8 @@ class RuleConfig(Settings):
     tier: Tier | None = None
     group: str | None = None
     keywords: tuple[str, ...] | None = None
+    min_tokens: Annotated[Count, Field(description="a span is never made smaller than this")] | None = None
+    max_tokens: Annotated[Count, Field(description="a result or an answer above this keeps its two ends")] | None = None
 
     def rule(self) -> Rule:
         """Return the rule as the engine uses it."""

@@ -7,8 +7,8 @@ starts anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from .assembler import Assembler, Context, Strategy
 from .config import Configuration
@@ -16,14 +16,14 @@ from .dialects import Message
 from .dialects import dialect as dialect_named
 from .hints import Hints
 from .plan import Plan
-from .rules import Rule
-from .shrinkers import ChunkPinned, shrink_fixed, shrink_unit
+from .rules import Rule, rules_at
+from .shrinkers import CapByRule, ChunkPinned, Shrinker, shrink_fixed, shrink_unit
 from .shrunk_plan import shrunk_plan
 from .spans import FixedPart, SpanKind, fixed_part
 from .strategies.tiers import available, is_said
 from .summaries import Summaries
 from .tokens import Counter, counter_for_model, counter_from
-from .units import Grouper, Unit, make_unit
+from .units import Grouper, Unit, is_turn, make_unit
 from .wire import Wire
 
 
@@ -60,7 +60,10 @@ class Engine:
         self.strategy: Strategy = config.strategy.strategy()
         self.rules = tuple(rule.rule() for rule in config.rules)
         shrinkers = () if config.strategy.exact_recall else config.shrink
-        self.shrinkers = tuple(shrinker.shrinker() for shrinker in shrinkers)
+        caps = any(rule.treatment.max_tokens is not None for rule in self.rules)
+        capping = (CapByRule(),) if caps and not config.strategy.exact_recall else ()
+        self.shrinkers: tuple[Shrinker, ...] = (*capping, *(shrinker.shrinker() for shrinker in shrinkers))
+        self.ages = any(rule.match.asks_for_age for rule in self.rules)
         self.may_grow = any(isinstance(shrinker, ChunkPinned) for shrinker in self.shrinkers)
         self.reader = (dialect, self.model, self.counter.key, self.rules, self.shrinkers)
         """What the reading of a request depends on. Engines with equal readers read alike."""
@@ -121,7 +124,8 @@ class UnitFeed:
         `head_key` tells heads apart; `messages_from(n)` gives the request's messages from the n-th on.
         """
         reader = (engine.reader, hints)
-        fresh = shared < self._count or reader != self._reader
+        # What a rule says by age changes with each turn, so then everything is read anew.
+        fresh = shared < self._count or reader != self._reader or engine.ages
         grouper, groups = self._grouper, None
         if grouper is not None and not fresh:
             groups = grouper.push(_messages(engine, messages_from(shared)))
@@ -131,11 +135,11 @@ class UnitFeed:
         if reader != self._reader:
             self._fixed, self._reader = {}, reader
         rules = engine.rules_with(hints)
-        units = [make_unit(group, engine.dialect, engine.counter, rules) for group in groups]
+        units = list(_units(engine, groups, rules))
         if engine.shrinkers:
             self._hear(engine, units, fresh)
             units = [shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) for unit in units]
-        fixed = self._fixed_part(engine, head, head_key, rules)
+        fixed = self._fixed_part(engine, head, head_key, rules_at(rules, None) if engine.ages else rules)
         entered = sum((unit.source or unit).tokens for unit in units if unit.stop > shared or not fresh)
         if head_key != self._head:
             entered += (fixed.source or fixed).tokens
@@ -161,6 +165,14 @@ class UnitFeed:
 
 
 MOST_HEADS = 64
+
+
+def _units(engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:
+    age = sum(is_turn(group.messages) for group in groups)
+    for group in groups:
+        if is_turn(group.messages):
+            age -= 1
+        yield make_unit(group, engine.dialect, engine.counter, rules_at(rules, age) if engine.ages else rules)
 
 
 def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:

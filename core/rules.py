@@ -42,6 +42,20 @@ class Match:
     pattern: str | None = None
     ids: frozenset[str] | None = None
     """Span ids or call ids: what a hint names."""
+    min_age: int | None = None
+    max_age: int | None = None
+    """Turns that were opened after the span's own: 0 in the newest turn. Only messages have an age."""
+
+    @property
+    def asks_for_age(self) -> bool:
+        """Whether the match changes as the conversation goes on."""
+        return self.min_age is not None or self.max_age is not None
+
+    def is_of_age(self, age: int | None) -> bool:
+        """Return whether the match may mean a span of this age; None is a span of the fixed part."""
+        if not self.asks_for_age:
+            return True
+        return age is not None and (self.min_age or 0) <= age and (self.max_age is None or age <= self.max_age)
 
     def fits(self, ids: tuple[str, ...], kind: str, role: str, tool: str, section: str, text: str) -> bool:
         """Return whether a span with these properties is meant."""
@@ -65,6 +79,9 @@ class Treatment:
     tier: Tier | None = None
     group: str | None = None
     keywords: tuple[str, ...] | None = None
+    min_tokens: int | None = None
+    max_tokens: int | None = None
+    """A span is never made smaller than the one, and always cut to the other, in tokens."""
 
     @property
     def stays(self) -> bool:
@@ -95,7 +112,17 @@ def treatment(
     return found
 
 
-_FIELDS = ("evict", "priority", "required", "tier", "group", "keywords")
+_FIELDS = ("evict", "priority", "required", "tier", "group", "keywords", "min_tokens", "max_tokens")
+
+
+def rules_at(rules: tuple[Rule, ...], age: int | None) -> tuple[Rule, ...]:
+    """Return the rules that may mean spans of an age."""
+    return tuple(rule for rule in rules if rule.match.is_of_age(age))
+
+
+def may_become(tokens: int, said: Treatment) -> bool:
+    """Return whether a span may be made as small as this, in tokens."""
+    return said.min_tokens is None or tokens >= said.min_tokens
 
 
 @lru_cache(maxsize=256)

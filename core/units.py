@@ -120,12 +120,17 @@ class Grouper:
                 self._open_calls.pop(part.call_id, None)
 
 
+def is_turn(messages: Sequence[Message]) -> bool:
+    """Return whether a group of messages opens a turn: it begins with a message that is the user's alone."""
+    return messages[0].role == "user" and not messages[0].results
+
+
 def make_unit(group: Any, dialect: Dialect, counter: Counter, rules: Sequence[Rule]) -> Unit:
     """Return the unit of a group of messages, counted."""
     messages = group.messages
     cost = dialect.cost_of_messages(messages, counter)
     spans = unit_spans(messages, group.first, cost.spans, rules)
-    opens_turn = messages[0].role == "user" and not messages[0].results
+    opens_turn = is_turn(messages)
     return Unit(
         first=group.first,
         stop=group.first + len(messages),

@@ -11,11 +11,13 @@ from ..spans import FixedPart, Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
 from .base import Shrinker, Shrunk
+from .cap_by_rule import CapByRule
 from .chunk_pinned import ChunkPinned
 from .dedupe_instructions import DedupeInstructions
 from .project_tool_results import ProjectToolResults
 
 __all__ = [
+    "CapByRule",
     "ChunkPinned",
     "DedupeInstructions",
     "ProjectToolResults",

@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import marks
 from ..decisions import Action
+from ..rules import may_become
 from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
@@ -38,7 +39,8 @@ class ProjectToolResults(UnitShrinker):
         for span in unit.spans:
             if self._concerns(span):
                 text = self.projected(span, counter)
-                if text != span.text and counter.count(text) < span.tokens:
+                tokens = counter.count(text)
+                if text != span.text and tokens < span.tokens and may_become(tokens, span.rule):
                     found[span.id] = Shrunk(text, Action.PROJECT, "projected to what is used next", self._setting(text))
         return found
 
@@ -57,7 +59,7 @@ class ProjectToolResults(UnitShrinker):
             text = _with_fields(text, frozenset(self.fields))
         if counter.count(text) <= self.max_tokens:
             return text
-        return _fewer_records(text, span.id, self._fits(counter)) or _two_ends(text, span.id, self._fits(counter))
+        return _fewer_records(text, span.id, self._fits(counter)) or two_ends(text, span.id, self._fits(counter))
 
     def _fits(self, counter: Counter) -> Callable[[str], bool]:
         return lambda text: counter.count(text) <= self.max_tokens
@@ -112,7 +114,7 @@ def _listed(records: Sequence[Any], kept: int, span_id: str) -> str:
     return dump([*records[:kept], note])
 
 
-def _two_ends(text: str, span_id: str, fits: Callable[[str], bool]) -> str:
+def two_ends(text: str, span_id: str, fits: Callable[[str], bool]) -> str:
     """Return the beginning and the end of a text, in whole lines where it has such, with a note between."""
     share = 0.9
     while share > NEVER_FITS:

@@ -11,6 +11,7 @@ from ..dialects.base import Dialect
 from ..edits import edited, edited_kinds
 from ..log import KindSums, Log
 from ..marks import is_injected
+from ..rules import may_become
 from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
@@ -82,9 +83,13 @@ class Masks:
     def edit(self, unit: Unit, spans: Sequence[Span]) -> Edit | None:
         """Return the unit with placeholders for these results, each only where it is smaller; None if none is."""
         texts = {span.id: self._text(span) for span in spans}
-        texts = {span.id: texts[span.id] for span in spans if self._counter.count(texts[span.id]) < span.tokens}
+        texts = {span.id: texts[span.id] for span in spans if self._is_better(span, texts[span.id])}
         made = edited(unit, texts, self._dialect, self._counter, REASON, "strategy.keep") if texts else None
         return made if made is not None and made.tokens < unit.tokens else None
+
+    def _is_better(self, span: Span, text: str) -> bool:
+        tokens = self._counter.count(text)
+        return tokens < span.tokens and may_become(tokens, span.rule)
 
     def _text(self, span: Span) -> str:
         values = {
