@@ -16,6 +16,7 @@ from .dialects import dialect
 from .engine import Engine, Planner, Step, UnitFeed, checked
 from .errors import ConfigError
 from .hints import Hints
+from .loss import Loss, loss
 from .plan import Plan, apply
 from .spans import SpanKind
 from .transcript import ROOT, Call, Transcript
@@ -43,21 +44,42 @@ class Replay:
 
     def prompt(self, call: int) -> dict[str, Any]:
         """Return the request body that the strategy was given: what was captured, or the whole history."""
-        if captured_prompts(self.config):
+        if self.of_captured:
             return self.transcript.captured(call)
         return self.transcript.history(call)
 
+    @property
+    def of_captured(self) -> bool:
+        """Whether the strategy was given what was captured instead of the history."""
+        return captured_prompts(self.config)
+
+    def last_message(self, call: int) -> int:
+        """Return the node of the last message of the prompt that the strategy was given."""
+        made = self.transcript.calls[call]
+        return made.captured if self.of_captured else made.history
+
+    @cached_property
+    def loss(self) -> Loss:
+        """What the plans lost of what the recorded responses used."""
+        return loss(self)
+
     @cached_property
     def calls(self) -> Columns:
-        """Columns of per-call figures: in_window, entered, status, excess, kind.<span kind>, action.<action>."""
-        return Columns(self._plans, self._entered)
+        """Columns of per-call figures: in_window, entered, status, excess, used, lost, kind.<span kind>, ..."""
+        return Columns(self._plans, self._entered, {"used": lambda: self.loss.used, "lost": lambda: self.loss.lost})
 
 
 class Columns(Mapping[str, Sequence[Any]]):
     """Per-call columns by name; each is made when it is first asked for."""
 
-    def __init__(self, plans: Sequence[Plan], entered: Sequence[int]) -> None:
+    def __init__(
+        self,
+        plans: Sequence[Plan],
+        entered: Sequence[int],
+        measures: Mapping[str, Callable[[], Sequence[Any]]] | None = None,
+    ) -> None:
         self._plans = plans
+        self._measures = measures or {}
         self._made: dict[str, Sequence[Any]] = {"entered": entered}
         self._plain: dict[str, Callable[[Plan], Any]] = {
             "in_window": lambda plan: plan.tokens_after,
@@ -77,6 +99,9 @@ class Columns(Mapping[str, Sequence[Any]]):
         if name in self._plain:
             self._made[name] = [self._plain[name](plan) for plan in self._plans]
             return
+        if name in self._measures:
+            self._made[name] = self._measures[name]()
+            return
         group, _, key = name.partition(".")
         if group == "kind" and key in list(SpanKind):
             rows = [plan.kinds() for plan in self._plans]
@@ -90,12 +115,13 @@ class Columns(Mapping[str, Sequence[Any]]):
     def __iter__(self) -> Iterator[str]:
         """Yield the names of all columns."""
         yield from self._plain
+        yield from self._measures
         yield from (f"kind.{kind}" for kind in SpanKind)
         yield from (f"action.{action}" for action in Action)
 
     def __len__(self) -> int:
         """Return how many columns there are."""
-        return len(self._plain) + len(SpanKind) + len(Action)
+        return len(self._plain) + len(self._measures) + len(SpanKind) + len(Action)
 
 
 def captured_prompts(config: Configuration) -> bool:

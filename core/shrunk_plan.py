@@ -40,6 +40,16 @@ class ShrunkPlan(Plan):
         return note.text if left is None and note is not None else left
 
     @property
+    def whole_from(self) -> int:
+        """The message after the last one that a shrinker changed or the strategy may have."""
+        changed = next((unit.stop for unit in reversed(self.log.units[: self.count]) if unit.shrunk), 0)
+        return max(changed, self.inner.whole_from)
+
+    def last_sent(self, message: int) -> int:
+        """Return the last message up to this one of which something may be sent."""
+        return self.inner.last_sent(message)
+
+    @property
     def inserted(self) -> tuple[str, ...]:
         """The texts that the strategy puts in."""
         return self.inner.inserted

@@ -88,6 +88,11 @@ class Transcript:
         return {}
 
     @cached_property
+    def analyses(self) -> dict[str, Any]:
+        """What was found out about its texts, whatever the strategy; no part of its value."""
+        return {}
+
+    @cached_property
     def depths(self) -> tuple[int, ...]:
         """How many messages stand before each message on its branch. Parents come before their children."""
         depths: list[int] = []

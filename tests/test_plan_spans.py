@@ -66,3 +66,18 @@ def check(plan: Any) -> None:
         assert (left is None) == (made.action is Action.KEEP), made
         if left is not None and made.replacement is not None:
             assert made.replacement in left
+    check_shortcuts(plan)
+
+
+def check_shortcuts(plan: Any) -> None:
+    """`whole_from` and `last_sent` only pass over what need not be looked at."""
+    spans = {span.message: [] for unit in plan.log.units[: plan.count] for span in unit.spans}
+    for unit in plan.log.units[: plan.count]:
+        for span in unit.spans:
+            spans[span.message].append(plan.remains(span.message, span.id))
+    for message, left in spans.items():
+        sent = plan.last_sent(message)
+        assert sent <= message
+        assert all(text == "" for at in range(sent + 1, message + 1) for text in spans.get(at, []))
+        if message >= plan.whole_from:
+            assert left == [None] * len(left)

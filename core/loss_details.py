@@ -1,0 +1,118 @@
+"""Which decision took a lost reference away, when it did so first, and whether it can be had back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .branch import Branch
+from .decisions import Action
+from .spans import FixedPart, Span, SpanKind
+from .uses import Uses
+from .watched_texts import Use
+
+if TYPE_CHECKING:
+    from .plan import Plan
+    from .replay import Replay
+
+
+@dataclass(frozen=True, slots=True)
+class LostUse:
+    """A reference or line that a response used and its plan did not send.
+
+    `span_id` is the newest span that held it, `action`, `reason` and `setting` are of the decision on that span, and
+    `since` is the first call (0-based) for which that span was not sent as it is.
+    """
+
+    call: int
+    kind: Any
+    form: str
+    span_id: str
+    span_kind: SpanKind
+    action: Action
+    reason: str
+    setting: str
+    since: int
+    recoverable: bool
+
+
+class Gone:
+    """Looks up the spans that lost uses stood in."""
+
+    def __init__(self, replay: Replay, uses: Uses) -> None:
+        self._replay, self._uses = replay, uses
+        self._branch = Branch(replay.transcript)
+        self._since: dict[tuple[int, str, int], int] = {}
+
+    def detail(self, call: int, use: Use) -> LostUse:
+        """Return where a use that was lost in a call had stood, and what became of it."""
+        plan = self._replay.plan(call)
+        self._branch.to(self._replay.last_message(call))
+        places = self._branch.newest_first(self._uses.places(use))
+        spans = [(self._branch.path[message], message, f"m{message}.{part}") for message, part in places]
+        spans += [(-1, -1, span_id) for span_id in self._uses.head_spans(self._head(call), use)]
+        node, message, span_id = spans[0]
+        decision = plan.decision(message, span_id)
+        return LostUse(
+            call=call,
+            kind=use.kind,
+            form=use.form,
+            span_id=span_id,
+            span_kind=_kind(plan, message, span_id),
+            action=decision.action,
+            reason=decision.reason,
+            setting=decision.setting,
+            since=self._first_gone(node, message, span_id, call),
+            recoverable=any(_names(plan.remains(at, held), held) for _, at, held in spans),
+        )
+
+    def _head(self, call: int) -> int:
+        return self._replay.transcript.calls[call].head
+
+    def _first_gone(self, node: int, message: int, span_id: str, last: int) -> int:
+        key = (node, span_id, self._head(last) if node < 0 else -1)
+        if key not in self._since:
+            calls = (call for call in range(last + 1) if self._has(call, last, node))
+            self._since[key] = next(c for c in calls if self._replay.plan(c).remains(message, span_id) is not None)
+        return self._since[key]
+
+    def _has(self, call: int, last: int, node: int) -> bool:
+        """Whether a call's prompt has the message `node`; for the fixed part, whether it is that of the call `last`."""
+        if node < 0:
+            return self._head(call) == self._head(last)
+        starts, stops = self._intervals
+        return starts[node] <= starts[self._replay.last_message(call)] < stops[node]
+
+    @cached_property
+    def _intervals(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Return a numbering of the messages in which everything after a message is one stretch, and its end."""
+        parents = self._replay.transcript.parents
+        sizes = [1] * (len(parents) + 1)
+        for node in range(len(parents) - 1, -1, -1):
+            sizes[parents[node]] += sizes[node]
+        starts, free = [0] * (len(parents) + 1), [1] * (len(parents) + 1)
+        free[-1] = 0
+        for node, parent in enumerate(parents):
+            starts[node] = free[parent]
+            free[parent] += sizes[node]
+            free[node] = starts[node] + 1
+        starts[-1] = -1
+        return starts, [start + size for start, size in zip(starts, sizes, strict=True)]
+
+
+def _kind(plan: Plan, message: int, span_id: str) -> SpanKind:
+    part: Any = plan.fixed if message < 0 else plan.log.units[plan.log.unit_of_message(message)]
+    return _span(part.source or part, span_id).kind
+
+
+def _span(part: FixedPart | Any, span_id: str) -> Span:
+    found: Span = next(span for span in part.spans if span.id == span_id)
+    return found
+
+
+def _names(text: str | None, span_id: str) -> bool:
+    """Whether a stub names the span, so that it can be asked for."""
+    return text is not None and re.search(rf"(?<![\w.]){re.escape(span_id)}(?![\w.]*\w)", text) is not None

@@ -1,0 +1,189 @@
+"""What each recorded response used of its prompt, and where in the transcript it stands.
+
+Nothing here depends on a strategy, so it is found out once for a transcript: references and lines of the responses
+first, then one look through each distinct text for the words of all of them, then a search in the texts that have the
+words. Where something stands is a list of places in order, so that "is it still sent" is a look at the newest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import NamedTuple
+
+from .branch import Branch, Place
+from .copied_lines import lines_of
+from .dialects import dialect
+from .dialects.base import Dialect, Message, Part, PartKind
+from .normal_text import arguments_text, normal
+from .reference_chunks import last_name
+from .reference_classes import Reference, ReferenceClass
+from .reference_names import tool_names
+from .references import references_of
+from .sections import sections
+from .transcript import Transcript
+from .watched_texts import LINE, Use, WatchedTexts
+from .wire import Wire
+
+USES = "uses"
+
+
+@dataclass(frozen=True, slots=True)
+class CallUses:
+    """What one response named, and what of it stood in its prompt."""
+
+    extracted: int
+    used: tuple[Use, ...]
+    copied: tuple[Use, ...]
+    names: frozenset[str]
+    """Names of the tools that it called."""
+
+
+class Uses:
+    """The uses of all calls of a transcript; `places` and `head_spans` say where a use stands."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self.transcript = transcript
+        spoken = dialect(transcript.dialect)
+        messages = [spoken.message(wire) for wire in transcript.messages]
+        replies = [spoken.message(call.response or {}) for call in transcript.calls]
+        tools = [tool for head in transcript.heads for tool in spoken.tools(head)]
+        self._names = tool_names(tools, chain(messages, replies))
+        self._texts = WatchedTexts()
+        self._nodes = [[self._texts.add(_text_of(part)) for part in message.parts] for message in messages]
+        self._sections: dict[str, list[int]] = {}
+        self._heads = [self._read_head(head, spoken) for head in transcript.heads]
+        self._places: dict[Use, list[Place]] = {}
+        self._head_spans: dict[tuple[int, Use], tuple[str, ...]] = {}
+        self._newest: dict[bool, list[list[int]]] = {}
+        self.calls = self._measured([self._read_response(reply) for reply in replies])
+        """What each call's response used."""
+        self._texts.forget()
+
+    def _measured(self, responses: Sequence[_Response]) -> list[CallUses]:
+        forms = dict.fromkeys(use for found in responses for made in found.references for use in _uses(made))
+        self._texts.look_through(forms, {line for found in responses for line in found.lines})
+        branch, found = Branch(self.transcript), []
+        for call, response in zip(self.transcript.calls, responses, strict=True):
+            branch.to(call.captured)
+            found.append(self._used(branch, call.head, response))
+        return found
+
+    def newest(self, history: bool) -> list[list[int]]:
+        """Return for each call the newest message that holds each use, references first, then lines; -1 for none.
+
+        `history` asks for the whole history of a call, not for what was captured.
+        """
+        if history not in self._newest:
+            branch = Branch(self.transcript)
+            self._newest[history] = [self._newest_of(branch, call, history) for call in range(len(self.calls))]
+        return self._newest[history]
+
+    def _newest_of(self, branch: Branch, call: int, history: bool) -> list[int]:
+        made, found = self.transcript.calls[call], self.calls[call]
+        branch.to(made.history if history else made.captured)
+        places = (branch.newest_first(self.places(use)) for use in chain(found.used, found.copied))
+        return [next(held, (-1, 0))[0] for held in places]
+
+    def places(self, use: Use) -> list[Place]:
+        """Return where in the transcript's messages a use stands, in order."""
+        if use not in self._places:
+            texts = self._texts.holding(use)
+            self._places[use] = sorted(place for text in texts for place in self._where[text])
+        return self._places[use]
+
+    def head_spans(self, head: int, use: Use) -> tuple[str, ...]:
+        """Return the ids of the spans of a head in which a use stands."""
+        key = (head, use)
+        if key not in self._head_spans:
+            texts = self._texts.holding(use)
+            self._head_spans[key] = tuple(span for span, text in self._heads[head] if text in texts)
+        return self._head_spans[key]
+
+    @cached_property
+    def _where(self) -> list[list[Place]]:
+        where: list[list[Place]] = [[] for _ in range(len(self._texts))]
+        for node, texts in enumerate(self._nodes):
+            for part, text in enumerate(texts):
+                where[text].append(Place(node, part))
+        return where
+
+    def _used(self, branch: Branch, head: int, response: _Response) -> CallUses:
+        def stands(use: Use) -> bool:
+            if not self._texts.holding(use):
+                return False
+            return bool(self.head_spans(head, use)) or next(branch.newest_first(self.places(use)), None) is not None
+
+        forms = (next(filter(stands, _uses(reference)), None) for reference in response.references)
+        used = _each_once(use for use in forms if use is not None)
+        copied = tuple(use for line in response.lines if stands(use := Use(LINE, line)))
+        return CallUses(len(response.references), used, copied, response.names)
+
+    def _read_head(self, head: Wire, spoken: Dialect) -> list[tuple[str, int]]:
+        read = [
+            (f"s{index}.{place}", number)
+            for index, text in enumerate(spoken.system_texts(head))
+            for place, number in enumerate(self._section_numbers(text))
+        ]
+        return read + [(f"t{tool.place}", self._texts.add(normal(tool.text))) for tool in spoken.tools(head)]
+
+    def _section_numbers(self, text: str) -> list[int]:
+        if text not in self._sections:
+            self._sections[text] = [self._texts.add(normal(section.text)) for section in sections(text)]
+        return self._sections[text]
+
+    def _read_response(self, message: Message) -> _Response:
+        references: dict[Reference, None] = {}
+        lines: dict[str, None] = {}
+        for part in message.parts:
+            text = _text_of(part)
+            references |= dict.fromkeys(references_of(text, part.kind is PartKind.TOOL_CALL))
+            lines |= dict.fromkeys(lines_of(text))
+        own = [reference for reference in references if self._is_own(reference)]
+        return _Response(own, list(lines), frozenset(part.name for part in message.calls))
+
+    def _is_own(self, reference: Reference) -> bool:
+        """Whether a reference belongs to the task and not to the tools."""
+        return reference.kind is not ReferenceClass.IDENTIFIER or reference.key not in self._names
+
+
+def uses_of(transcript: Transcript) -> Uses:
+    """Return the uses of a transcript, found out when first asked for."""
+    if USES not in transcript.analyses:
+        transcript.analyses[USES] = Uses(transcript)
+    found: Uses = transcript.analyses[USES]
+    return found
+
+
+class _Response(NamedTuple):
+    references: list[Reference]
+    lines: list[str]
+    names: frozenset[str]
+
+
+def _uses(reference: Reference) -> Iterator[Use]:
+    return (Use(reference.kind, form) for form in reference.forms)
+
+
+_READ = frozenset({PartKind.TEXT, PartKind.THINKING, PartKind.TOOL_RESULT})
+
+
+def _text_of(part: Part) -> str:
+    if part.kind is PartKind.TOOL_CALL:
+        return arguments_text(part.text)
+    return normal(part.text) if part.kind in _READ else ""
+
+
+def _each_once(uses: Iterator[Use]) -> tuple[Use, ...]:
+    """Return the uses without repetitions; `manager.ast_from_file` beside `ast_from_file` is one."""
+    found = dict.fromkeys(uses)
+    alone = {use.form for use in found if use.kind is ReferenceClass.IDENTIFIER}
+    return tuple(
+        use
+        for use in found
+        if use.kind is not ReferenceClass.IDENTIFIER
+        or last_name(use.form) == use.form
+        or last_name(use.form) not in alone
+    )

@@ -1,0 +1,104 @@
+"""The distinct texts of a transcript, looked through once for everything that its responses name.
+
+A first look at a text's words says which references may stand in it; only for those is it searched, and only when
+somebody asks. Lines are compared whole, so for them the first look is all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+from .copied_lines import lines_of
+from .normal_text import normal
+from .reference_classes import ReferenceClass
+from .text_index import TextIndex, Words, watch_words, words_of
+from .wire import digest
+
+LINE = "line"
+"""The kind of a copied line, beside the classes of references."""
+
+
+class Use(NamedTuple):
+    """A reference, in the form in which the prompt has it, or a copied line (`LINE`)."""
+
+    kind: Any
+    form: str
+
+
+class WatchedTexts:
+    """The distinct texts of a transcript, and which of what is watched for stands in each."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._texts: list[TextIndex] = []
+        self._words: dict[bytes, set[int]] = {}
+        self._lines: dict[str, list[int]] = {}
+        self._holding: dict[Use, Collection[int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def forget(self) -> None:
+        """Let go of the texts; what was found stays known, and nothing else can be asked for."""
+        self._texts, self._words, self._lines = [], {}, {}
+        self.__dict__.pop("_not_ascii", None)
+
+    def add(self, text: str) -> int:
+        """Return the number of a text; equal texts have one."""
+        number = self._numbers.setdefault(digest(text), len(self._numbers))
+        if number == len(self._texts):
+            self._texts.append(TextIndex(text))
+        return number
+
+    def look_through(self, uses: Iterable[Use], lines: set[str]) -> None:
+        """Look through all texts for the words of these uses and for these lines."""
+        words = frozenset(word for use in uses for words in watch_words(*use)[:2] for word in words)
+        for number, text in enumerate(self._texts):
+            for word in words_of(text.text, words):
+                self._words.setdefault(word, set()).add(number)
+            for line in lines.intersection(lines_of(text.text)):
+                self._lines.setdefault(line, []).append(number)
+
+    def holding(self, use: Use) -> Collection[int]:
+        """Return the numbers of the texts in which a use stands."""
+        if use not in self._holding:
+            self._holding[use] = self._lines.get(use.form, ()) if use.kind == LINE else self._searched(*use)
+        return self._holding[use]
+
+    def _searched(self, kind: ReferenceClass, form: str) -> Collection[int]:
+        words = watch_words(kind, form)
+        found = self._candidates(words, form)
+        if not found or words.tell:
+            return found
+        return [number for number in found if self._texts[number].holds(kind, form)]
+
+    def _candidates(self, words: Words, form: str) -> Collection[int]:
+        """Return the texts that may hold a form: a first look that misses none."""
+        if words.needed:
+            having = [self._words[word] for word in words.needed if word in self._words]
+            return set.intersection(*having) if len(having) == len(words.needed) else ()
+        if words.either:
+            return {number for word in words.either for number in self._words.get(word, ())}
+        return range(len(self._texts)) if form.isascii() else self._wide(form)
+
+    def _wide(self, form: str) -> list[int]:
+        return [number for number, text in self._not_ascii if form in text]
+
+    @cached_property
+    def _not_ascii(self) -> list[tuple[int, str]]:
+        texts = ((number, text.line) for number, text in enumerate(self._texts) if not text.text.isascii())
+        return list(texts)
+
+
+def stands_in(use: Use, text: str) -> bool:
+    """Return whether a use stands in a text that is not part of the transcript, for instance a summary."""
+    if use.kind == LINE:
+        return use.form in lines_of(normal(text))
+    return _index(text).holds(use.kind, use.form)
+
+
+@lru_cache(maxsize=1024)
+def _index(text: str) -> TextIndex:
+    return TextIndex(normal(text))
