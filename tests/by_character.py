@@ -42,7 +42,7 @@ def tiered(body: dict[str, Any], budget: int | None, hints: Hints | None = None,
     counter, spoken = Characters(), dialect_named(detect(body))
     head, messages = spoken.split(body)
     said = (*(rule.rule() for rule in config.rules), *given.rules())
-    context = Context(budget, counter, spoken, active_tools=frozenset(given.active_tools))
+    context = Context(budget, counter, spoken, hints=given)
     assembler = config.strategy.strategy().assembler(context)
     assembler.fix(fixed_part(head, spoken, counter, None, said))
     assembler.extend(units(messages, spoken, counter, said))
