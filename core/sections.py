@@ -27,11 +27,13 @@ class Section(NamedTuple):
 
     name: str
     text: str
+    is_titled: bool = False
+    """Whether the name is a title (a heading, a tag, a line in bold) and not just the first words."""
 
     @property
     def is_examples(self) -> bool:
-        """Whether the section's name says that it holds examples."""
-        return _EXAMPLES.search(self.name.replace("_", " ")) is not None
+        """Whether the section's title says that it holds examples."""
+        return self.is_titled and _EXAMPLES.search(self.name.replace("_", " ")) is not None
 
 
 def sections(text: str) -> list[Section]:
@@ -40,20 +42,21 @@ def sections(text: str) -> list[Section]:
     if not text:
         return []
     if not starts or starts[0][0] > 0:
-        starts.insert(0, (0, _first_words(text)))
-    ends = [start for start, _ in starts[1:]] + [len(text)]
-    return [Section(name, text[start:end]) for (start, name), end in zip(starts, ends, strict=True)]
+        starts.insert(0, (0, _first_words(text), False))
+    ends = [start for start, _, _ in starts[1:]] + [len(text)]
+    return [Section(name, text[start:end], titled) for (start, name, titled), end in zip(starts, ends, strict=True)]
 
 
-def _starts(text: str) -> Iterator[tuple[int, str]]:
+def _starts(text: str) -> Iterator[tuple[int, str, bool]]:
     position, fenced, after_tag = 0, False, False
     for line in text.splitlines(keepends=True):
         legal = position == 0 or (text[position - 1] in "\r\n" and not line[0].isspace() and line[0] != "/")
-        name = None if fenced or not legal else _name(line.rstrip("\r\n"))
-        if name is None and after_tag and legal and not fenced:
-            name = _first_words(line)
+        title = name = None
+        if legal and not fenced:
+            title = _title(line.rstrip("\r\n"))
+            name = title or _rule(line.rstrip("\r\n")) or (_first_words(line) if after_tag else None)
         if name is not None:
-            yield position, name
+            yield position, name, title is not None
             after_tag = False
         if _FENCE.match(line):
             fenced = not fenced
@@ -62,16 +65,18 @@ def _starts(text: str) -> Iterator[tuple[int, str]]:
         position += len(line)
 
 
-def _name(line: str) -> str | None:
+def _title(line: str) -> str | None:
     if match := _HEADING.match(line):
         return _short(match[2])
     if match := _TAG.match(line):
         return match[1]
-    if match := _NUMBERED.match(line):
-        return _short(f"{match[1]}. {match[2]}")
-    if match := _BOLD.match(line):
-        return _short(match[1])
-    return None
+    match = _BOLD.match(line)
+    return _short(match[1]) if match else None
+
+
+def _rule(line: str) -> str | None:
+    match = _NUMBERED.match(line)
+    return _short(f"{match[1]}. {match[2]}") if match else None
 
 
 def _first_words(text: str) -> str:
