@@ -27,9 +27,12 @@ from . import (
     http_log,
     iflow,
     kimi_cli,
+    langchain,
     langfuse,
+    langgraph,
     langsmith,
     litellm,
+    managed_agents,
     mlflow,
     openai_chat,
     openai_responses,
@@ -38,6 +41,7 @@ from . import (
     pi,
     qwen_code,
     vcr,
+    vercel_ai,
 )
 from .choosing import Reader
 from .formats import Format
@@ -70,6 +74,10 @@ _FORMATS: dict[str, Format] = {
         litellm.FORMAT,
         mlflow.FORMAT,
         otel.FORMAT,
+        langchain.FORMAT,
+        langgraph.FORMAT,
+        managed_agents.FORMAT,
+        vercel_ai.FORMAT,
         openai_responses.FORMAT,
         gemini.FORMAT,
         anthropic.FORMAT,
