@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts import head, palette
 from pages.parts.compare_cards import broken_card, card
 from pages.parts.compare_detail import Comparison, results
-from pages.parts.compare_state import candidates, change, free_slot, said_in_address
+from pages.parts.compare_state import BUDGET, candidates, change, free_slot, remember, said_in_address
 from pages.parts.comparison import suggested_budget
 from pages.parts.figures import exactness
 from pages.parts.limits import limit_controls
@@ -27,8 +27,9 @@ left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened, "Compare on ")
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-    limits = limit_controls(opened.transcript, "budget", suggested_budget(own.peak))
-    shown = said_in_address(opened, limits.budget["soft_limit"])
+    shown = said_in_address(opened, suggested_budget(own.peak))
+    limits = limit_controls(opened.transcript, BUDGET)
+    remember(opened, shown, limits.budget["soft_limit"])
     st.button(
         "Add",
         icon=":material/add:",

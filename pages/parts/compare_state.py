@@ -16,20 +16,39 @@ from .loading import Opened
 from .state import keep_in_address
 from .turns import turns_of
 
+BUDGET = "budget"
+"""The key of the soft limit that all configurations share, and its name in the address."""
 
-def said_in_address(opened: Opened, budget: int | None) -> dict[str, dict[str, Any]]:
-    """Return the configurations by slot: those of the address, else those seen last, else three suggested ones."""
+
+def said_in_address(opened: Opened, suggested_budget: int) -> dict[str, dict[str, Any]]:
+    """Return the configurations by slot: those of the address, else those seen last, else three suggested ones.
+
+    What is not in the address is put there, with its budget, so that a copied link says all of it. Call it before
+    the budget's widget is shown.
+    """
     named = {slot: st.query_params[slot] for slot in SLOTS if slot in st.query_params}
-    memory = f"compared_{opened.summary.id}"
-    if not named and memory in st.session_state:
-        named = st.session_state[memory]
-        _write(named)
-    if not named:
+    if named:
+        return {slot: parsed(slot, text) for slot, text in named.items()}
+    seen = st.session_state.get(_memory(opened))
+    if seen is None:
         turns = max(turns_of(opened.captured()), default=0)
-        suggested = suggestions(opened.summary.calls, turns, budget)
-        return dict(zip(SLOTS, suggested, strict=False))
-    st.session_state[memory] = named
-    return {slot: parsed(slot, text) for slot, text in named.items()}
+        suggested = suggestions(opened.summary.calls, turns, suggested_budget)
+        seen = dict(zip(SLOTS, suggested, strict=False)), suggested_budget
+    shown, budget = seen
+    _write({slot: written(said) for slot, said in shown.items()})
+    if BUDGET not in st.query_params:
+        st.session_state[BUDGET] = budget
+        keep_in_address(BUDGET, None if budget is None else str(budget))
+    return dict(shown)
+
+
+def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], budget: int | None) -> None:
+    """Keep a comparison for when the viewer comes back to it from another page."""
+    st.session_state[_memory(opened)] = dict(shown), budget
+
+
+def _memory(opened: Opened) -> str:
+    return f"compared_{opened.summary.id}"
 
 
 def change(shown: Mapping[str, Mapping[str, Any]], slot: str, said: Mapping[str, Any] | None) -> None:

@@ -67,9 +67,8 @@ def _summary(done: Imported) -> list[str]:
         return ["Nothing was stored."]
     said = [f"{counted(len(done.ids), 'transcript')} with {counted(done.calls, 'call')}, read as {done.format}."]
     if done.known:
-        said.append(
-            f"{done.known:,} of them in the library already." if done.stored else "It is in the library already."
-        )
+        some = f"{done.known:,} of them were" if done.stored else "Everything in it was"
+        said.append(f"{some} in the library already.")
     if done.masked:
         kinds = ", ".join(f"{kind} in {counted(number, 'place')}" for kind, number in sorted(done.masked.items()))
         said.append(f"Secrets masked before storing: {kinds}.")

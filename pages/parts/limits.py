@@ -38,12 +38,9 @@ class Limits:
         return lines if window is None else [*lines, Limit("hard window", window, config.model.max_output or 0)]
 
 
-def limit_controls(transcript: Transcript, soft_key: str, suggested: int | None = None) -> Limits:
-    """Show the soft limit and, in a popover, what it comes from; return what is set.
-
-    `suggested` is the soft limit unless another one is typed.
-    """
-    soft = _tokens("Soft limit", soft_key, "by window", value=suggested, width=165)
+def limit_controls(transcript: Transcript, soft_key: str) -> Limits:
+    """Show the soft limit and, in a popover, what it comes from; return what is set."""
+    soft = _tokens("Soft limit", soft_key, "by window", width=165)
     with st.popover("Model and window", icon=":material/tune:", key=f"{soft_key}_limits"):
         name = st.text_input(
             "Model", key="model", bind="query-params", placeholder=model_name(transcript) or "not recorded"
@@ -60,14 +57,12 @@ def limit_controls(transcript: Transcript, soft_key: str, suggested: int | None 
     )
 
 
-def _tokens(
-    label: str, key: str, placeholder: str, *, value: int | None = None, least: int = 0, width: Any = "stretch"
-) -> int | None:
+def _tokens(label: str, key: str, placeholder: str, *, least: int = 0, width: Any = "stretch") -> int | None:
     return st.number_input(
         f"{label}, tokens",
         least,
         None,
-        value,
+        None,
         step=1,
         key=key,
         bind="query-params",

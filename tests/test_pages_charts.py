@@ -1,0 +1,110 @@
+"""Charts as specifications: few marks, limits in scale or named, and columns that take the click."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.replay import replay
+from pages.parts import charts, palette
+from pages.parts.frames import kinds_used, pointer_columns, segments
+from pages.parts.turns import MOST_MARKS, Bar, bar_of_call, bars_of_calls, bars_of_turns, edges, turns_of
+from tests.pages_app import sample
+
+NOTHING = pd.DataFrame(columns=["place", "tokens", "label"])
+
+
+def spec(*limits: charts.Limit, dark: bool = False, chosen: int | None = 3) -> dict[str, Any]:
+    captured = replay(sample(), {"strategy": {"kind": "as_captured"}})
+    bars = bars_of_calls(captured.calls["in_window"], len(kinds_used(captured)))
+    frame = segments(captured, bars)
+    found: dict[str, Any] = charts.stacked(
+        frame, pointer_columns(captured, bars), limits, NOTHING, chosen, "call", dark
+    ).to_dict()
+    return found
+
+
+def marks(found: dict[str, Any]) -> list[str]:
+    return [layer["mark"]["type"] for layer in found["layer"]]
+
+
+@pytest.mark.parametrize(("tokens", "drawn"), [(9_000, 1), (20_000, 1), (23_000, 0), (128_000, 0)])
+def test_a_limit_far_above_all_bars_is_not_drawn(tokens: int, drawn: int) -> None:
+    limit = charts.Limit("soft budget", tokens)
+    assert marks(spec(limit)).count("rule") == drawn
+    assert len(charts.beyond([limit], 8_966)) == 1 - drawn
+
+
+def test_what_is_set_aside_below_the_window_is_a_band() -> None:
+    plain, banded = spec(charts.Limit("hard window", 9_000)), spec(charts.Limit("hard window", 9_000, 500))
+    assert marks(banded).count("rect") == marks(plain).count("rect") + 1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_kinds_have_their_colours_and_the_fixed_part_is_below(dark: bool) -> None:
+    scale = spec(dark=dark)["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"][:3] == ["overhead", "instructions", "tool_definition"]
+    assert scale["domain"][-1] == "tool_result"
+    assert scale["range"] == [palette.kinds(dark)[kind] for kind in scale["domain"]]
+
+
+def test_a_click_selects_a_call_and_the_tooltip_has_all_kinds() -> None:
+    found = spec()
+    picked = next(param for param in found["params"] if param["name"] == charts.PICKED)
+    assert picked["select"]["fields"] == ["call"]
+    tips = [tip["field"] for tip in found["layer"][-1]["encoding"]["tooltip"]]
+    assert tips[:3] == ["call", "in_window", "entered"]
+    assert {"tool_result", "overhead"} <= set(tips)
+
+
+def test_one_call_has_one_tick_and_a_visible_point() -> None:
+    points = pd.DataFrame({"place": [1, 1], "tokens": [5, 3], "series": ["as captured", "x"]})
+    columns = pd.DataFrame({"place": [1], "left": [0.6], "right": [1.4], "call": [1]})
+    found = charts.lines(points, columns, {"as captured": "#999999", "x": "#111111"}, [], 1, "call", False).to_dict()
+    assert found["layer"][0]["mark"]["point"] is True
+    assert found["layer"][0]["encoding"]["x"]["axis"]["values"] == [1]
+
+
+def test_the_segments_of_a_bar_add_up_to_its_window() -> None:
+    captured = replay(sample(), {"strategy": {"kind": "as_captured"}})
+    frame = segments(captured, bars_of_calls(captured.calls["in_window"], 10))
+    assert frame.groupby("place")["high"].max().tolist() == list(captured.calls["in_window"])
+
+
+@given(st.lists(st.integers(0, 9), max_size=3000), st.integers(0, 20))
+def test_bars_cover_all_calls_once_and_stay_few(tokens: list[int], series: int) -> None:
+    bars = bars_of_calls(tokens, series)
+    assert [call for bar in bars for call in range(bar.first, bar.last + 1)] == list(range(len(tokens)))
+    assert len(bars) * max(1, series) <= MOST_MARKS + max(1, series)
+    assert all(tokens[bar.call] == max(tokens[bar.first : bar.last + 1]) for bar in bars)
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=60))
+def test_turns_cover_all_calls_once(steps: list[int]) -> None:
+    turns = [sum(steps[: index + 1]) for index in range(len(steps))]
+    bars = bars_of_turns([1] * len(turns), turns)
+    assert [call for bar in bars for call in range(bar.first, bar.last + 1)] == list(range(len(turns)))
+    assert len(bars) == len(set(turns))
+    assert [bar.place for bar in bars] == list(range(1, len(bars) + 1))
+
+
+def test_turns_are_counted_by_user_messages() -> None:
+    transcript = sample()
+    assert turns_of(replay(transcript, {"strategy": {"kind": "as_captured"}}))[0] == 1
+    users = [message for message in transcript.messages if message["role"] == "user"]
+    assert max(turns_of(replay(transcript, {"strategy": {"kind": "as_captured"}}))) == len(users)
+
+
+def test_bars_stand_beside_each_other_with_a_gap() -> None:
+    bars = [Bar(1, 0, 2, 1), Bar(4, 3, 5, 3), Bar(7, 6, 6, 6)]
+    found = edges(bars)
+    assert found[0] == pytest.approx((0.74, 3.26))
+    assert all(right < left for (_, right), (left, _) in pairwise(found))
+    assert edges([]) == []
+    assert bar_of_call(bars, 4) == bars[1]
+    assert bar_of_call(bars, 99) is None

@@ -1,0 +1,245 @@
+"""The Compare page: its figures are those of the replays, and all of its state stands in the address."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.config import load_config
+from core.export import pinned
+from core.replay import Replay, replay
+from core.runtime import ContextRuntime
+from core.wire import body_sha256
+from storage import Library
+from tests.pages_app import Open, id_of, page, run, sample, sample_database, shown, store
+
+__all__ = ["page", "sample_database", "store"]
+
+PAGE = "compare.py"
+BUDGET = 4500
+"""Half of the support run's peak of about 9,000 tokens, rounded to two digits."""
+SUGGESTED: list[dict[str, Any]] = [
+    {"kind": "keep_last", "keep_turns": 2},
+    {"kind": "summarize_and_keep", "keep_turns": 2, "min_turns": 0, "min_steps": 0},
+    {"kind": "tiered_injection", "keep_turns": 2},
+]
+
+
+def played(strategy: dict[str, Any], budget: int | None = BUDGET) -> Replay:
+    transcript = sample()
+    said = {"budget": {"soft_limit": budget}, "strategy": strategy}
+    return replay(transcript, pinned(load_config(said), transcript))
+
+
+def scores(app: AppTest) -> dict[str, list[str]]:
+    table = app.dataframe[0].value
+    return {row[0]: list(row[1:]) for row in table.itertuples(index=False)}
+
+
+def address(**slots: dict[str, Any]) -> dict[str, str]:
+    return {slot: json.dumps({"strategy": strategy}) for slot, strategy in slots.items()}
+
+
+def test_three_strategies_are_compared_at_half_of_the_peak(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    assert app.number_input(key="budget").value == BUDGET
+    replays = [played(strategy) for strategy in SUGGESTED]
+    found = scores(app)
+    first, *rest = found["Sum over calls, tokens"]
+    assert first == f"{sum(played({'kind': 'as_captured'}).calls['in_window']):,}"
+    assert [text.split()[0] for text in rest] == [f"{sum(r.calls['in_window']):,}" for r in replays]
+    assert [text.split()[0] for text in found["Peak in window, tokens"][1:]] == [
+        f"{max(r.calls['in_window']):,}" for r in replays
+    ]
+    assert found["Violations of the API's rules"] == ["—", "0", "0", "0"]
+    assert len({sum(r.calls["in_window"]) for r in replays}) == 3
+
+
+def test_the_budget_of_the_address_holds_for_all(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), budget="3000")
+    over = [sum(e > 0 for e in played(strategy, 3000).calls["excess"]) for strategy in SUGGESTED]
+    assert scores(app)["Calls over budget"][1:] == [f"{number:,}" for number in over]
+
+
+def test_a_strategy_that_changes_nothing_did_nothing(page: Open, store: Library) -> None:
+    slots = address(a={"kind": "full_history"}, b=SUGGESTED[0])
+    app = page(PAGE, transcript=id_of(store), budget=str(BUDGET), **slots)
+    assert scores(app)["Calls changed"] == ["—", "did nothing", "14 of 20"]
+    assert app.dataframe[0].value.columns.tolist() == ["", "as captured", "full_history", "keep_last · 2 turns"]
+
+
+def test_equal_configurations_have_different_labels(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), budget=str(BUDGET), **address(a=SUGGESTED[0], b=SUGGESTED[0]))
+    assert app.dataframe[0].value.columns.tolist()[2:] == ["keep_last · 2 turns", "keep_last · 2 turns (2)"]
+    assert "All configurations send the same in every call." in shown(app)
+
+
+def test_each_span_has_its_fate_with_its_reason(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), call="20", only_differences="false")
+    table = app.dataframe[1].value
+    decisions = {made.span_id: made for made in played(SUGGESTED[0]).plan(19).decisions}
+    dropped = [made for made in decisions.values() if made.action == "drop"]
+    assert table["keep_last · 2 turns"].str.startswith("drop · older than the newest 2 turns").sum() == len(dropped) > 0
+    assert table["tokens"].sum() == played(SUGGESTED[0]).plan(19).tokens_before
+
+
+def test_only_differences_hides_the_rest_and_says_how_many(page: Open, store: Library) -> None:
+    everything = page(PAGE, transcript=id_of(store), call="20", only_differences="false").dataframe[1].value
+    app = page(PAGE, transcript=id_of(store), call="20")
+    some = app.dataframe[1].value
+    assert 0 < len(some) < len(everything)
+    assert f"{len(everything) - len(some)} span" in shown(app)
+    assert (some.iloc[:, 4] != some.iloc[:, 5]).any()
+
+
+def test_buttons_lead_to_the_first_and_the_next_difference(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), call="20")
+    assert app.button(key="first_difference").label == "First difference: call 7"
+    app.button(key="first_difference").click()
+    assert "**Call 7** of 20" in shown(run(app))
+    app.button(key="next_difference").click()
+    assert "**Call 8** of 20" in shown(run(app))
+
+
+def test_the_requests_are_those_of_the_replay(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), call="15", compare_view="Requests")
+    for strategy in SUGGESTED:
+        assert f"sha256 {body_sha256(played(strategy).request(14))}" in shown(app)
+
+
+def edit(app: AppTest, slot: str) -> AppTest:
+    app.session_state[f"edit_{slot}"] = True
+    return run(app)
+
+
+def test_a_form_changes_the_configuration_and_the_address(page: Open, store: Library) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "a")
+    app.number_input(key="a_keep_last_keep").set_value(5)
+    app.selectbox(key="a_keep_last_unit").set_value("steps")
+    app.number_input(key="a_keep_last_step").set_value(400)
+    app.button(key="a_apply").click()
+    run(app)
+    said = {"strategy": {"kind": "keep_last", "keep_steps": 5, "step": 400}}
+    assert json.loads(app.query_params["a"]) == said
+    assert app.dataframe[0].value.columns[2] == "keep_last · 5 steps"
+    assert sorted(key for key in "abcd" if key in app.query_params) == ["a", "b", "c"]
+
+
+def test_another_strategy_brings_its_own_form(page: Open, store: Library) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "b")
+    app.selectbox(key="b_kind").set_value("mask_tool_results")
+    run(app)
+    app.text_input(key="b_mask_tool_results_exclude").set_value("search_*, lookup")
+    app.button(key="b_apply").click()
+    run(app)
+    assert json.loads(app.query_params["b"]) == {
+        "strategy": {"kind": "mask_tool_results", "exclude": ["search_*", "lookup"]}
+    }
+
+
+@pytest.mark.parametrize(
+    ("rules", "key"),
+    [("{not json", "rules"), ('{"evict": "pinned"}', "rules"), ('[{"evikt": "pinned"}]', "rules.0.evikt")],
+)
+def test_what_a_form_cannot_use_is_explained_and_changes_nothing(
+    page: Open, store: Library, rules: str, key: str
+) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "a")
+    before = app.query_params["a"]
+    app.text_area(key="a_keep_last_rules").set_value(rules)
+    app.button(key="a_apply").click()
+    run(app)
+    assert app.error[0].value.replace("\\", "").startswith(f"**{key}**")
+    assert app.query_params["a"] == before
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"strategy": {"kind": "keep_lust"}}', "Use one of"),
+        ('{"strategy": {"kind": "keep_last", "keep_turn": 4}}', "Did you mean 'keep_turns'?"),
+        ('{"strategy": {"kind": "keep_last", "step": -1}}', "greater than or equal to 0"),
+        ("{}", "strategy"),
+    ],
+)
+def test_a_configuration_that_cannot_be_used_leaves_the_others_alone(
+    page: Open, store: Library, text: str, said: str
+) -> None:
+    slots = {"a": text, **address(b=SUGGESTED[0], c=SUGGESTED[2])}
+    app = page(PAGE, transcript=id_of(store), **slots)
+    assert said in app.error[0].value.replace("\\", "")
+    assert app.dataframe[0].value.columns.tolist()[2:] == ["keep_last · 2 turns", "tiered_injection · 2 turns"]
+
+
+@pytest.mark.parametrize("text", ["nonsense", "[]", "7", '"text"'])
+def test_an_address_that_is_no_configuration_is_a_sentence(page: Open, store: Library, text: str) -> None:
+    assert "this is no configuration as JSON" in shown(page(PAGE, transcript=id_of(store), a=text))
+
+
+def test_configurations_are_added_up_to_four_and_removed_down_to_two(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    app.button(key="add").click()
+    run(app)
+    assert json.loads(app.query_params["d"]) == {"strategy": {"kind": "full_history"}}
+    assert app.button(key="add").disabled
+    for slot in ("a", "c"):
+        edit(app, slot).button(key=f"{slot}_remove").click()
+        run(app)
+    assert sorted(key for key in "abcd" if key in app.query_params) == ["b", "d"]
+    edit(app, "b")
+    with pytest.raises(KeyError):
+        app.button(key="b_remove")
+
+
+def test_a_saved_configuration_gives_production_the_same_bytes(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    app.button(key="c_save").click()
+    assert "Saved as version 1 of tiered_injection · 2 turns." in shown(run(app))
+    body = store.configs.get("tiered_injection · 2 turns").body
+    runtime, transcript = ContextRuntime.load(body), sample()
+    assert len(body["provenance"]["golden"]) >= 3
+    for golden in body["provenance"]["golden"]:
+        call = golden["call"]
+        sent = runtime.assemble(transcript.history(call), transcript.calls[call].hints).request
+        assert body_sha256(sent) == golden["prompt_sha256"]
+
+
+def test_a_comparison_is_remembered_when_another_page_was_open(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), **address(a={"kind": "full_history"}, b=SUGGESTED[0]))
+    app.switch_page("configurations.py")
+    run(app)
+    app.query_params.clear()
+    app.switch_page("compare.py")
+    run(app)
+    assert app.dataframe[0].value.columns.tolist()[2:] == ["full_history", "keep_last · 2 turns"]
+
+
+def test_a_run_of_an_agent_is_kept_by_steps(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, "coding_agent.jsonl"))
+    assert app.dataframe[0].value.columns.tolist()[2:] == [
+        "keep_last · 8 steps",
+        "summarize_and_keep · 8 steps",
+        "tiered_injection · 8 steps",
+    ]
+
+
+def test_a_link_without_a_budget_goes_by_the_window(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), **address(a=SUGGESTED[0], b={"kind": "full_history"}))
+    assert app.number_input(key="budget").value is None
+    assert scores(app)["Calls changed"][1:] == ["did nothing", "did nothing"]
+
+
+def test_the_budget_can_be_taken_away(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    app.number_input(key="budget").set_value(None)
+    assert scores(run(app))["Calls changed"][1:] == ["did nothing"] * 3
+    assert scores(run(app))["Calls changed"][1:] == ["did nothing"] * 3
+
+
+def test_the_address_says_all_of_the_first_view(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    assert app.query_params["budget"] == str(BUDGET)
+    assert [json.loads(app.query_params[slot])["strategy"] for slot in "abc"] == SUGGESTED

@@ -1,0 +1,213 @@
+"""What a comparison is made of: suggestions, labels, the scorecard, fates and differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.config import load_config, strategy_kinds
+from core.errors import ConfigError
+from core.plan import Action, Decision
+from core.replay import Replay, replay
+from core.wire import dump
+from pages.parts import strategy_fields
+from pages.parts.comparison import (
+    differing_calls,
+    label,
+    labels,
+    parsed,
+    settings_line,
+    signature,
+    suggested_budget,
+    suggestions,
+    written,
+)
+from pages.parts.fates import fate_text, fates
+from pages.parts.score import changed_calls, scorecard
+from pages.parts.violations import Violations, new_violations_of
+from tests.pages_app import sample
+
+BUDGET = 4500
+STRATEGIES: list[dict[str, Any]] = [
+    {"kind": "full_history"},
+    {"kind": "keep_last", "keep_turns": 2},
+    {"kind": "summarize_and_keep", "keep_turns": 2, "min_turns": 0, "min_steps": 0},
+    {"kind": "tiered_injection", "keep_turns": 2},
+    {"kind": "mask_tool_results", "keep": 3},
+]
+
+
+def played(strategy: dict[str, Any], budget: int | None = BUDGET) -> Replay:
+    return replay(sample(), {"budget": {"soft_limit": budget}, "strategy": strategy})
+
+
+@pytest.mark.parametrize(
+    ("peak", "budget"), [(0, 1), (1, 1), (82, 41), (8_966, 4_500), (93_157, 47_000), (1_000_000, 500_000)]
+)
+def test_the_suggested_budget_is_half_of_the_peak(peak: int, budget: int) -> None:
+    assert suggested_budget(peak) == budget
+
+
+@pytest.mark.parametrize(
+    ("calls", "turns", "keep"),
+    [
+        (42, 42, {"keep_turns": 4}),
+        (20, 10, {"keep_turns": 2}),
+        (189, 1, {"keep_steps": 8}),
+        (11, 1, {"keep_steps": 2}),
+        (1, 1, {"keep_turns": 1}),
+        (0, 0, {"keep_turns": 1}),
+    ],
+)
+def test_suggestions_suit_the_transcript(calls: int, turns: int, keep: dict[str, int]) -> None:
+    for said in suggestions(calls, turns, BUDGET):
+        config = load_config(said)
+        assert keep.items() <= said["strategy"].items()
+        assert ("step" in said["strategy"]) == ("keep_steps" in keep)
+        assert config.strategy.kind in ("keep_last", "summarize_and_keep", "tiered_injection")
+
+
+def test_a_configuration_survives_the_address() -> None:
+    for said in suggestions(20, 10, BUDGET):
+        assert parsed("a", written(said)) == said
+
+
+def test_model_budget_and_provenance_of_a_pasted_configuration_are_shared_ones() -> None:
+    said = {"model": {"name": "x"}, "budget": {}, "provenance": {}, "strategy": {"kind": "keep_last"}}
+    assert parsed("a", written(said)) == {"strategy": {"kind": "keep_last"}}
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ({"strategy": {"kind": "full_history"}}, "full_history"),
+        ({"strategy": {"kind": "keep_last"}}, "keep_last · 4 turns"),
+        ({"strategy": {"kind": "keep_last", "keep_steps": 1}}, "keep_last · 1 step"),
+        ({"strategy": {"kind": "tiered_injection"}}, "tiered_injection · 3 messages"),
+        ({"strategy": {"kind": "mask_tool_results"}}, "mask_tool_results · 5 results"),
+        ({"name": "ours", "strategy": {"kind": "keep_last"}}, "ours"),
+    ],
+)
+def test_a_label_names_the_strategy_and_what_it_keeps(said: dict[str, Any], text: str) -> None:
+    assert label(load_config(said)) == text
+
+
+def test_labels_are_never_the_same() -> None:
+    config = load_config({"strategy": {"kind": "keep_last"}})
+    named = load_config({"name": "as captured", "strategy": {"kind": "keep_last"}})
+    found = labels([config, config, named])
+    assert found == ["keep_last · 4 turns", "keep_last · 4 turns (2)", "as captured (2)"]
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ({"strategy": {"kind": "keep_last", "keep_turns": 4}}, "default settings"),
+        ({"strategy": {"kind": "keep_last", "step": 4000, "exact_recall": True}}, "step 4,000 · exact recall on"),
+        ({"strategy": {"kind": "tiered_injection", "trigger": None}, "rules": [{}, {}]}, "trigger never · 2 rules"),
+        ({"name": "n", "strategy": {"kind": "keep_last", "keep_turns": 4}}, "keep turns 4"),
+    ],
+)
+def test_settings_are_said_in_one_line(said: dict[str, Any], text: str) -> None:
+    assert settings_line(said) == text
+
+
+@pytest.mark.parametrize("first", range(len(STRATEGIES)))
+def test_equal_signatures_send_equal_bodies(first: int) -> None:
+    one = played(STRATEGIES[first])
+    for strategy in STRATEGIES:
+        other = played(strategy)
+        for call in range(0, 20, 3):
+            same = dump(one.request(call)) == dump(other.request(call))
+            assert (signature(one, call) == signature(other, call)) == same
+
+
+def test_differing_calls_begin_where_the_budget_is_passed() -> None:
+    replays = [played(STRATEGIES[0]), played(STRATEGIES[1])]
+    changed = [call for call in range(20) if replays[1].plan(call).changed]
+    assert differing_calls(replays) == changed
+    assert differing_calls([replays[0], replays[0]]) == []
+
+
+def test_the_scorecard_compares_with_what_was_captured() -> None:
+    captured, replays = played({"kind": "as_captured"}), [played(strategy) for strategy in STRATEGIES[:2]]
+    rows = {row.name: row.cells for row in scorecard(captured, replays, [Violations(0, 0, 0), Violations(2, 5, 9)])}
+    peak = rows["Peak in window, tokens"]
+    assert [cell.text for cell in peak] == ["8,966", "8,966", f"{max(replays[1].calls['in_window']):,}  −51%"]
+    assert [cell.best for cell in peak] == [False, False, True]
+    assert [cell.text for cell in rows["Calls changed"]] == ["—", "did nothing", f"{changed_calls(replays[1])} of 20"]
+    assert [cell.text for cell in rows["Violations of the API's rules"]] == ["—", "0", "2 in 5 of 9 checked"]
+    assert [cell.best for cell in rows["Violations of the API's rules"]] == [False, True, False]
+
+
+def test_nothing_is_best_where_all_are_the_same() -> None:
+    captured = played({"kind": "as_captured"})
+    rows = scorecard(captured, [played(STRATEGIES[1])] * 2, [Violations(0, 0, 0)] * 2)
+    assert not any(cell.best for row in rows for cell in row.cells)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy["kind"])
+def test_no_strategy_breaks_a_rule(strategy: dict[str, Any]) -> None:
+    found = new_violations_of(played(strategy))
+    assert (found.count, found.checked) == (0, found.changed)
+
+
+@pytest.mark.parametrize("call", [0, 7, 19])
+def test_each_configuration_decides_for_every_span(call: int) -> None:
+    replays = [played(strategy) for strategy in STRATEGIES]
+    rows = fates(replays, call)
+    for place, one in enumerate(replays):
+        made = [row.decisions[place] for row in rows if row.decisions[place] is not None]
+        assert sum(decision.tokens_after for decision in made if decision) == one.calls["in_window"][call]
+        assert sum(decision.tokens_before for decision in made if decision) == one.calls["before"][call]
+    assert any(row.differs for row in rows) == (call > 6)
+
+
+@pytest.mark.parametrize(
+    ("decision", "text"),
+    [
+        (None, "—"),
+        (Decision("a", Action.KEEP, "it fits", "", 5, 5), "keep · it fits"),
+        (Decision("a", Action.KEEP, "", "", 5, 5), "keep"),
+        (Decision("a", Action.DROP, "too old", "", 5, 0), "drop · too old"),
+        (Decision("a", Action.SUMMARISE, "too old", "", 500, 24, "…"), "summarise → 24 · too old"),
+        (Decision("a", Action.SUMMARISE, "its place", "", 0, 1200, "…"), "put in, 1,200 tokens · its place"),
+    ],
+)
+def test_a_fate_is_one_line(decision: Decision | None, text: str) -> None:
+    assert fate_text(decision) == text
+
+
+@pytest.mark.parametrize("kind", strategy_kinds())
+def test_a_form_of_defaults_says_nothing_but_the_kind(kind: str) -> None:
+    fields = strategy_fields.fields_of(kind)
+    values = {
+        field.name: strategy_fields.from_form(field, strategy_fields.to_form(field, field.default)) for field in fields
+    }
+    assert strategy_fields.strategy_said(kind, values, "turns", None) == {"kind": kind}
+    assert all(field.kind in ("integer", "number", "boolean", "choice", "text", "list", "json") for field in fields)
+    assert strategy_fields.describe(kind).endswith(".")
+
+
+def test_fields_know_their_bounds_choices_and_help() -> None:
+    fields = {field.name: field for field in strategy_fields.fields_of("summarize_and_keep")}
+    assert fields["mode"].choices == ("right", "published")
+    assert (fields["min_turns"].default, fields["min_turns"].least) == (15, 0)
+    trigger = {field.name: field for field in strategy_fields.fields_of("tiered_injection")}["trigger"]
+    assert (trigger.kind, trigger.optional, trigger.least, trigger.default) == ("number", True, 0, 1.0)
+    assert trigger.help == "share of the soft budget; 0 always, null never"
+    assert not any(field.name.startswith("keep_") for field in fields.values())
+
+
+def test_what_is_set_is_said() -> None:
+    said = strategy_fields.strategy_said("keep_last", {"step": 400, "min_turns": 0}, "steps", 8)
+    assert said == {"kind": "keep_last", "keep_steps": 8, "step": 400}
+    assert strategy_fields.kept(said) == ("steps", 8)
+    assert strategy_fields.kept({"kind": "keep_last"}) == ("turns", None)
+
+
+@pytest.mark.parametrize("text", ["{", '{"a": 1}', "7"])
+def test_a_list_that_is_none_is_explained(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"^groups: this is not"):
+        strategy_fields.json_value("groups", text)

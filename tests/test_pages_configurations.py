@@ -1,0 +1,127 @@
+"""The Configurations page: what is saved, how it comes back in, and how production loads it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.errors import ConfigError
+from pages.parts.saved_configs import compare_address, import_config, provenance_text, snippet
+from storage import Library
+from tests.pages_app import SAMPLES, Open, id_of, page, run, sample_database, shown, store
+
+__all__ = ["page", "sample_database", "store"]
+
+PAGE = "configurations.py"
+NAME = "support triage, 5,000 tokens"
+OTHER = {"name": "second", "strategy": {"kind": "keep_last", "keep_steps": 3}}
+
+
+def paste(page: Open, text: str) -> str:
+    app = page(PAGE)
+    app.text_area(key="config_text_0").set_value(text)
+    run(app)
+    app.button(key="config_import_now").click()
+    return shown(run(app))
+
+
+def test_the_sample_is_listed_and_shown(page: Open) -> None:
+    app = page(PAGE)
+    row = app.dataframe[0].value.iloc[0]
+    assert (row["name"], row["version"], row["soft limit"]) == (NAME, 1, "5,000")
+    assert row["strategy"] == "summarize_and_keep · 4 turns"
+    assert json.loads(app.code[0].value) == json.loads((SAMPLES / "configuration.json").read_text(encoding="utf-8"))
+    assert 'ContextRuntime.load("support-triage-5-000-tokens.json")' in app.code[1].value
+
+
+def test_pasted_json_is_stored_under_its_name(page: Open, store: Library) -> None:
+    assert "Imported as version 1 of second." in paste(page, json.dumps(OTHER))
+    assert store.configs.get("second").body == OTHER
+    assert "Imported as version 2 of second." in paste(page, json.dumps({**OTHER, "budget": {"soft_limit": 9}}))
+    app = page(PAGE, config="second")
+    assert app.selectbox(key="version_of_second").options[0].startswith("2, saved ")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "said"),
+    [
+        ('{"strategy": {"kind": "keep_last", "keep_trns": 4}}', "strategy.keep_trns", "Did you mean 'keep_turns'?"),
+        ('{"strategy": {"kind": "keep_last"}, "budget": {"soft_limit": -1}}', "budget.soft_limit", "0"),
+        ('{"name": "no strategy"}', "strategy", "required"),
+        ("{broken", "configuration", "this is not JSON"),
+        ("[1, 2]", "configuration", "this is not an object"),
+        ("/etc/hostname", "configuration", "this is not JSON"),
+    ],
+)
+def test_what_cannot_be_used_is_explained(page: Open, store: Library, text: str, key: str, said: str) -> None:
+    found = paste(page, text)
+    assert f"**{key}**: " in found
+    assert said in found
+    assert [saved.name for saved in store.configs.list()] == [NAME]
+
+
+def test_a_file_without_a_name_goes_by_its_file_name(page: Open, store: Library) -> None:
+    app = page(PAGE)
+    app.file_uploader[0].upload("winner.json", json.dumps({"strategy": {"kind": "keep_last"}}).encode())
+    run(app)
+    app.button(key="config_import_now").click()
+    assert "Imported as version 1 of winner." in shown(run(app))
+
+
+def test_deleting_takes_all_versions(page: Open, store: Library) -> None:
+    app = page(PAGE)
+    app.button(key="config_delete_now").click()
+    assert "No configuration yet" in shown(run(app))
+    assert store.configs.list() == []
+
+
+def test_compare_opens_it_beside_the_whole_history(store: Library) -> None:
+    saved = store.configs.get(NAME)
+    address = compare_address(store, saved)
+    assert (address["budget"], address["window"], address["model"]) == ("5000", "128000", "gpt-4o")
+    assert json.loads(address["b"]) == {"strategy": {"kind": "full_history"}}
+    said = json.loads(address["a"])
+    assert said["name"] == NAME
+    assert said["strategy"]["kind"] == "summarize_and_keep"
+    assert said["rules"] == [
+        {"match": {"kind": "tool_result", "tool": "search_*"}, "evict": "recoverable", "priority": 10}
+    ]
+    assert "transcript" not in address
+
+
+def test_compare_opens_the_transcript_that_it_was_measured_on(page: Open, store: Library) -> None:
+    number = id_of(store)
+    app = page("compare.py", transcript=number)
+    app.button(key="a_save").click()
+    run(app)
+    address = compare_address(store, store.configs.get("keep_last · 2 turns"))
+    assert address["transcript"] == number
+    app = page("compare.py", **address)
+    assert app.dataframe[0].value.columns.tolist()[2:] == ["keep_last · 2 turns", "full_history"]
+
+
+def test_provenance_is_said_in_words() -> None:
+    body = {
+        "transcripts": [{"sha256": "a", "calls": 20}, {"sha256": "b", "calls": 1}],
+        "measured": {"peak_tokens": 4425, "sum_tokens": 50128},
+        "golden": [{}, {}, {}],
+    }
+    said = provenance_text(body).replace("\\", "")
+    assert said == (
+        "Measured on 2 transcripts with 21 calls: peak 4,425 tokens, 50,128 over all calls."
+        " 3 golden calls to verify it with."
+    )
+    assert provenance_text(None).startswith("Written by hand")
+
+
+def test_the_snippet_runs_for_the_dialect(store: Library) -> None:
+    body = {"model": {"dialect": "anthropic"}, "strategy": {"kind": "keep_last"}}
+    text = snippet(store.configs.save("for claude", body))
+    compile(text, "snippet", "exec")
+    assert "client.messages.create(**result.request)" in text
+
+
+def test_a_text_that_names_a_file_is_never_read(store: Library) -> None:
+    with pytest.raises(ConfigError, match="this is not JSON"):
+        import_config(store, "x", str(SAMPLES / "configuration.json"))

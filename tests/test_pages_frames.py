@@ -1,0 +1,178 @@
+"""From a replay to rows: when a span entered, how often it was sent, what changed, and the figures of the head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.readers.builder import TranscriptBuilder
+from core.replay import Replay, replay
+from core.transcript import Fidelity, Transcript, Usage
+from pages.parts.figures import about, exactness, fidelity, figures
+from pages.parts.frames import Block, Change, blocks, changes, compactions, kinds_used
+from pages.parts.presence import presence, shortened_calls
+from pages.parts.turns import bars_of_calls
+from tests.pages_app import sample
+
+CAPTURED = {"strategy": {"kind": "as_captured"}}
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def assistant(text: str) -> dict[str, Any]:
+    return {"role": "assistant", "content": text}
+
+
+def system(text: str) -> dict[str, Any]:
+    return {"role": "system", "content": text}
+
+
+def run(*bodies: list[dict[str, Any]], **call: Any) -> Replay:
+    builder = TranscriptBuilder("openai_chat")
+    for messages in bodies:
+        builder.call(builder.body({"model": "gpt-4o", "messages": messages}), **call)
+    return replay(builder.build(), CAPTURED)
+
+
+GROWING = [
+    [system("s"), user("a")],
+    [system("s"), user("a"), assistant("b"), user("c")],
+    [system("s"), user("a"), assistant("b"), user("c"), assistant("d"), user("e")],
+]
+
+
+def lives(captured: Replay, call: int) -> dict[str, tuple[int | None, int | None]]:
+    return {row.text: (row.entered, row.sent) for row in blocks(captured, call, presence(captured)) if row.sent}
+
+
+def test_a_span_entered_once_and_was_sent_with_every_later_call() -> None:
+    captured = run(*GROWING)
+    assert lives(captured, 2) == {"s": (1, 3), "a": (1, 3), "b": (2, 2), "c": (2, 2), "d": (3, 1), "e": (3, 1)}
+    assert lives(captured, 0) == {"s": (1, 3), "a": (1, 3)}
+
+
+def test_a_branch_counts_for_itself() -> None:
+    captured = run([user("a"), assistant("b"), user("c")], [user("a"), assistant("B"), user("C")])
+    assert lives(captured, 0) == {"a": (1, 2), "b": (1, 1), "c": (1, 1)}
+    assert lives(captured, 1) == {"a": (1, 2), "B": (2, 1), "C": (2, 1)}
+
+
+def test_a_changed_system_prompt_is_new_and_the_old_one_has_ended() -> None:
+    captured = run([system("old"), user("a")], [system("new"), user("a"), assistant("b"), user("c")])
+    assert lives(captured, 0)["old"] == (1, 1)
+    assert lives(captured, 1)["new"] == (2, 1)
+    assert lives(captured, 1)["a"] == (1, 2)
+
+
+@pytest.mark.parametrize("call", range(20))
+def test_the_rows_of_a_call_add_up_to_its_window(call: int) -> None:
+    captured = replay(sample(), CAPTURED)
+    rows = blocks(captured, call, presence(captured))
+    assert sum(row.tokens for row in rows) == captured.calls["in_window"][call]
+    assert all(row.tokens >= 0 for row in rows)
+    assert len({row.id for row in rows}) == len(rows)
+
+
+def test_what_is_new_changed_and_gone_is_told_apart() -> None:
+    before = [
+        Block("s0", "instructions", "", "old", 5),
+        Block("m0", "user", "", "a", 3),
+        Block("m1", "user", "", "b", 2),
+    ]
+    now = [
+        Block("s0", "instructions", "", "longer", 9),
+        Block("m0", "user", "", "a", 3),
+        Block("m2", "user", "", "c", 4),
+    ]
+    assert [(change.what, change.block.id, change.tokens) for change in changes(now, before)] == [
+        ("changed", "s0", 4),
+        ("new", "m2", 4),
+        ("gone", "m1", -2),
+    ]
+    assert changes(now, now) == []
+    assert Change("new", now[0]).tokens == 9
+
+
+def test_a_window_that_became_clearly_smaller_is_marked() -> None:
+    long = "word " * 400
+    captured = run(
+        [user(long)],
+        [user(long), assistant("b"), user(long)],
+        [user("summary"), assistant("b"), user("go on")],
+        [user("summary"), assistant("b"), user("go on"), assistant("d"), user("e")],
+    )
+    assert shortened_calls(captured.transcript) == [2]
+    rows = compactions(captured, bars_of_calls(captured.calls["in_window"], 3))
+    before, after = captured.calls["in_window"][1:3]
+    assert rows[["place", "tokens", "label"]].values.tolist() == [[3, before, f"{before:,} → {after:,}"]]
+
+
+def test_a_prompt_that_goes_on_is_not_marked() -> None:
+    captured = run(*GROWING)
+    assert shortened_calls(captured.transcript) == []
+    assert compactions(captured, bars_of_calls(captured.calls["in_window"], 3)).empty
+
+
+def test_figures_tell_unknown_from_zero() -> None:
+    found = figures(run(*GROWING))
+    assert (found.billed, found.cached, found.missing) == (None, None, None)
+    found = figures(run(*GROWING, usage=Usage(input=0)))
+    assert (found.billed, found.missing) == (0, None)
+
+
+def test_missing_is_the_smallest_difference_and_never_negative() -> None:
+    captured = run(*GROWING)
+    tokens = captured.calls["in_window"]
+    assert figures(run(*GROWING, usage=Usage(input=500))).missing == 500 - max(tokens)
+    assert figures(run(*GROWING, usage=Usage(input=min(tokens) - 1))).missing == 0
+
+
+def test_the_peak_is_the_largest_prompt_and_names_its_call() -> None:
+    found = figures(replay(sample(), CAPTURED))
+    sent = replay(sample(), CAPTURED).calls["in_window"]
+    assert (found.peak, found.peak_call) == (max(sent), list(sent).index(max(sent)))
+
+
+def test_a_floor_that_was_not_recorded_is_not_5_tokens() -> None:
+    assert not figures(run([user("a")], fidelity=Fidelity.PARTIAL)).has_floor
+    assert figures(run([system("s"), user("a")], fidelity=Fidelity.PARTIAL)).has_floor
+    assert figures(run([user("a")])).has_floor
+
+
+def test_a_transcript_without_calls_has_figures() -> None:
+    empty = replay(Transcript("openai_chat", (), (), (), ()), CAPTURED)
+    assert (figures(empty).peak, figures(empty).entered, kinds_used(empty)) == (0, 0, [])
+    assert fidelity(empty.transcript) == "no calls"
+
+
+def test_the_least_fidelity_counts() -> None:
+    builder = TranscriptBuilder("openai_chat")
+    for level in (Fidelity.CAPTURED, Fidelity.PARTIAL, Fidelity.RECONSTRUCTED):
+        builder.call(builder.body({"messages": [user("a")]}), fidelity=level)
+    assert fidelity(builder.build()) == "partial"
+
+
+@pytest.mark.parametrize(("tokens", "text"), [(0, "0"), (7, "7"), (99, "99"), (347, "350"), (34_567, "35,000")])
+def test_what_is_known_roughly_is_written_with_two_digits(tokens: int, text: str) -> None:
+    assert about(tokens) == text
+
+
+@pytest.mark.parametrize(
+    ("counter", "text"),
+    [
+        ({}, "Texts are counted exactly (o200k_base); frames, tools and images by formula."),
+        (
+            {"kind": "tiktoken", "encoding": "o200k_base", "scale": 1.2},
+            "Texts are an estimate (o200k_base × 1.2, the model's own encoding is not known);"
+            " frames, tools and images by formula.",
+        ),
+        ({"kind": "chars4"}, "Texts are an estimate (chars4); without frames."),
+    ],
+)
+def test_exactness_is_said_in_a_sentence(counter: dict[str, Any], text: str) -> None:
+    builder = TranscriptBuilder("openai_chat")
+    builder.call(builder.body({"model": "gpt-4o", "messages": [user("a")]}))
+    assert exactness(replay(builder.build(), {**CAPTURED, "counter": counter})) == text

@@ -1,0 +1,179 @@
+"""The Inspect page: its figures are those of the replay, and unknown is never shown as 0."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.export import pinned
+from core.readers import read
+from core.readers.builder import TranscriptBuilder
+from core.replay import Replay, replay
+from core.transcript import Usage
+from core.wire import body_sha256
+from pages.parts.loading import captured_config
+from storage import Library
+from tests.pages_app import Open, id_of, metrics, page, run, sample, sample_database, shown, store
+
+__all__ = ["page", "sample_database", "store"]
+
+PAGE = "inspect_transcript.py"
+
+
+def captured() -> Replay:
+    transcript = sample()
+    return replay(transcript, captured_config(transcript))
+
+
+def add(store: Library, model: str | None = "gpt-4o", usage: list[Usage] | None = None, turns: int = 3) -> str:
+    """Store a conversation of so many turns, and return its id."""
+    builder = TranscriptBuilder("openai_chat")
+    messages: list[dict[str, Any]] = [{"role": "system", "content": "Be brief."}]
+    for turn in range(turns):
+        messages.append({"role": "user", "content": f"question {turn} *with* `signs` <b>"})
+        body = {**({"model": model} if model else {}), "messages": list(messages)}
+        builder.call(builder.body(body), usage=usage[turn] if usage else None, model=model)
+        messages.append({"role": "assistant", "content": f"answer {turn}"})
+    return str(store.add(builder.build(title="*stars* & <b>tags</b> $x$", format="openai_chat")).id)
+
+
+def spec(app: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(app.get("vega_lite_chart")[0].proto.spec)
+    return found
+
+
+def test_the_cards_show_the_figures_of_the_replay(page: Open, store: Library) -> None:
+    played = captured()
+    cards = metrics(page(PAGE, transcript=id_of(store)))
+    assert cards["Peak in window"] == f"{max(played.calls['in_window']):,}"
+    assert cards["Entered"] == f"{sum(played.calls['entered']):,}"
+    assert cards["Fixed floor"] == f"{played.plan(0).fixed.tokens:,}"
+    assert cards["Billed input"] == "not recorded"
+    assert cards["Not recorded"] == "unknown"
+
+
+def test_the_spans_of_a_call_add_up_to_its_window(page: Open, store: Library) -> None:
+    played = captured()
+    for call in (1, 7, 20):
+        app = page(PAGE, transcript=id_of(store), call=str(call))
+        table = app.dataframe[0].value
+        assert table["tokens"].sum() == played.calls["in_window"][call - 1]
+        assert f"**Call {call}** of 20 · {table['tokens'].sum():,} in window" in shown(app)
+
+
+def test_every_figure_says_how_it_was_made(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    assert "Texts are counted exactly (o200k_base); frames, tools and images by formula." in shown(app)
+    assert " tokens, exact · entered in call " in shown(app)
+    app = page(PAGE, transcript=id_of(store, "long_chat.json"))
+    assert "Texts are an estimate (o200k_base × 1.2" in shown(app)
+    assert " tokens, estimate · entered in call " in shown(app)
+
+
+def test_reported_usage_is_billed_and_what_is_missing_is_about(page: Open, store: Library) -> None:
+    number = add(store, usage=[Usage(input=7_000, cache_read=3_500)] * 3)
+    largest = int(metrics(page(PAGE, transcript=number))["Peak in window"])
+    app = page(PAGE, transcript=number)
+    assert [card.delta for card in app.metric if card.label == "Billed input"] == ["50% cache read"]
+    assert metrics(app)["Billed input"] == "21,000"
+    assert metrics(app)["Not recorded"] == f"about {round(7_000 - largest, -2):,}"
+
+
+def test_usage_of_some_calls_says_of_how_many(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store, usage=[Usage(input=40), Usage(), Usage()]))
+    assert [card.delta for card in app.metric if card.label == "Billed input"] == ["1 of 3 calls"]
+
+
+def test_a_soft_limit_is_a_line_and_a_share(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), soft="6000")
+    assert [card.delta for card in app.metric if card.label == "Peak in window"] == ["149% of soft budget"]
+    assert [layer["mark"]["type"] for layer in spec(app)["layer"]].count("rule") == 1
+    assert "Far above the chart: hard window 128,000." in shown(app)
+
+
+def test_without_a_known_window_there_is_no_limit(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store, model="some-new-model"))
+    assert [card.delta for card in app.metric if card.label == "Peak in window"] == ["no limit set"]
+    assert app.number_input(key="window").placeholder == "unknown"
+    assert "The window of this model is not documented here." in shown(app)
+
+
+def test_a_typed_model_brings_its_window_and_its_encoding(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store, model=None), model="gpt-4")
+    assert app.number_input(key="window").placeholder == "8,192"
+    assert "counted exactly (cl100k_base)" in shown(app)
+
+
+def test_a_window_that_leaves_nothing_is_a_sentence(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), window="100", max_output="100")
+    assert "model" in app.error[0].value or "budget" in app.error[0].value
+    assert "leaves" in shown(app) or "nothing" in shown(app)
+
+
+@pytest.mark.parametrize("number", ["999999", "-1", "abc", "9" * 40])
+def test_an_unknown_transcript_is_a_sentence_and_nonsense_is_the_newest(
+    page: Open, store: Library, number: str
+) -> None:
+    app = page(PAGE, transcript=number)
+    if number == "999999":
+        assert "There is no transcript 999999 here." in shown(app)
+    else:
+        assert app.query_params["transcript"] == str(store.list(limit=1)[0].id)
+
+
+def test_the_diff_says_what_entered(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store), call="2", view="Since last call")
+    assert "Against call 1: 2 new (+" in shown(app)
+    table = app.dataframe[0].value
+    assert table["change"].tolist() == ["new", "new", "changed"]
+    app = page(PAGE, transcript=add(store), call="1", view="Since last call")
+    assert "Against nothing: 3 new" in shown(app) or "Against nothing: 4 new" in shown(app)
+
+
+def test_the_request_is_the_recorded_one(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), call="3", view="Request")
+    assert f"sha256 {body_sha256(sample().captured(2))}" in shown(app)
+    assert app.code[0].value.startswith('{\n  "model": "gpt-4o"')
+
+
+def test_a_response_that_was_not_recorded_is_not_empty(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store), call="3", view="Response")
+    assert "The response of this call is not in the recording." in shown(app)
+
+
+def test_a_long_text_is_cut_and_shown_whole_on_request(page: Open, store: Library, tmp_path: Path) -> None:
+    text = "\n".join(f"line {number}" for number in range(500))
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps([{"role": "user", "content": text}]), encoding="utf-8")
+    app = page(PAGE, transcript=str(store.add(read(path).transcripts[0]).id))
+    assert app.code[0].value.count("\n") <= 100
+    assert "more characters in 400 lines are not shown." in shown(app)
+    app.toggle(key="span_text_whole").set_value(True)
+    assert run(app).code[0].value == text
+
+
+def test_a_title_is_text_not_markup(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store))
+    assert app.title[0].value.replace("\\", "") == "*stars* & <b>tags</b> $x$"
+    assert "\\*stars\\*" in app.title[0].value
+    assert "\\<b\\>" in app.title[0].value
+
+
+def test_turns_are_fewer_bars(page: Open, store: Library) -> None:
+    calls, turns = (spec(page(PAGE, transcript=id_of(store), axis=axis)) for axis in ("Calls", "Turns"))
+    assert [layer["encoding"]["x"]["title"] for layer in (calls["layer"][0], turns["layer"][0])] == ["call", "turn"]
+
+
+def test_a_transcript_without_calls_says_so(page: Open, store: Library) -> None:
+    builder = TranscriptBuilder("openai_chat")
+    app = page(PAGE, transcript=str(store.add(builder.build(title="nothing in it", session="s")).id))
+    assert "This transcript holds no call to a model" in shown(app)
+
+
+def test_the_page_counts_as_the_export_does(store: Library) -> None:
+    transcript = sample()
+    config = captured_config(transcript)
+    assert pinned(config, transcript) == config

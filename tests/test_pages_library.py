@@ -1,0 +1,160 @@
+"""The Library page: what it lists, how transcripts come in, and what it says of files that it cannot read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.replay import replay
+from storage import Library
+from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
+
+__all__ = ["page", "sample_database", "store"]
+
+HELLO = {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello from a test"}]}
+
+
+def user(content: Any) -> dict[str, Any]:
+    return {"role": "user", "content": content}
+
+
+def upload(app: AppTest, **files: bytes) -> AppTest:
+    for name, content in files.items():
+        app.file_uploader[0].upload(name.replace("__", "."), content)
+    return run(app)
+
+
+def test_the_samples_are_listed_with_their_figures(page: Open) -> None:
+    table = page("library.py").dataframe[0].value.set_index("source")
+    for path in sorted(SAMPLES.glob("*.json*")):
+        if path.name == "configuration.json":
+            continue
+        transcript = sample(path)
+        row = table.loc[path.name]
+        assert row["title"] == transcript.title
+        assert (row["calls"], row["messages"]) == (len(transcript.calls), len(transcript.messages))
+        assert row["models"] == ", ".join(transcript.models)
+        assert row["peak window"] == max(replay(transcript, {"strategy": {"kind": "as_captured"}}).calls["in_window"])
+
+
+def test_peaks_are_counted_once(page: Open, store: Library) -> None:
+    page("library.py")
+    app = page("library.py")
+    counted = len(app.dataframe[0].value)
+    hashes = [bytes.fromhex(summary.sha256)[:16] for summary in store.list()]
+    assert len(store.analyses.get("peak:1.0.0", hashes)) == counted
+
+
+@pytest.mark.parametrize(("search", "rows"), [("", 4), ("openai_chat", 2), ("gpt-4o", 1), ("sample claude", 2)])
+def test_a_search_finds_names_models_and_tags(page: Open, search: str, rows: int) -> None:
+    assert len(page("library.py", search=search).dataframe[0].value) == rows
+
+
+def test_a_search_without_result_says_so(page: Open) -> None:
+    app = page("library.py", search="*nothing*")
+    assert "No transcript has “*nothing*” in its names or tags." in shown(app)
+    assert not app.dataframe
+
+
+def test_a_file_is_stored_once(page: Open, store: Library) -> None:
+    app = upload(page("library.py"), hello__json=json.dumps(HELLO).encode())
+    assert "1 transcript with 1 call, read as openai_chat." in shown(app)
+    assert app.dataframe[0].value["title"][0] == "Hello from a test"
+    app = upload(app, again__json=json.dumps(HELLO).encode())
+    assert "Everything in it was in the library already." in shown(app)
+    assert store.count("Hello from a test") == 1
+
+
+def test_pasted_text_is_stored(page: Open, store: Library) -> None:
+    app = page("library.py")
+    app.text_area(key="pasted_0").set_value(json.dumps(HELLO))
+    run(app)
+    app.button(key="add_pasted").click()
+    assert "1 transcript with 1 call" in shown(run(app))
+    assert app.text_area(key="pasted_1").value == ""
+    assert store.count("Hello from a test") == 1
+
+
+def test_a_format_can_be_forced(page: Open, store: Library) -> None:
+    app = page("library.py")
+    app.selectbox(key="format").set_value("anthropic")
+    app = upload(run(app), hello__json=json.dumps({"messages": [user("forced")]}).encode())
+    assert "read as anthropic." in shown(app)
+    assert store.list("forced")[0].dialect == "anthropic"
+
+
+def test_secrets_are_masked_and_counted(page: Open, store: Library) -> None:
+    key = "sk-" + "proj-" + "a1B2c3D4e5F6g7H8i9J0" * 2
+    content = json.dumps([user("hello there, this is it: " + "x " * 99 + key)]).encode()
+    app = upload(page("library.py"), secret__json=content)
+    assert "Secrets masked before storing: openai-key in 1 place." in shown(app)
+    assert key not in json.dumps(store.get(store.list("secret.json")[0].id).messages)
+
+
+BROKEN = {
+    "not JSON": (b"hello, this is prose", 0),
+    "empty": (b"", 0),
+    "binary": (bytes(range(256)) * 20, 0),
+    "a cut object": (b'{"messages": [{"role": "user"', 0),
+    "another kind of JSON": (b'{"name": "x", "version": 3}', 0),
+    "one long line": (b"x" * 5_000_000, 0),
+    "null content": (json.dumps([user("q"), {"role": "assistant", "content": None}]).encode(), 1),
+    "an unknown role": (json.dumps([user("q"), {"role": "wizard", "content": "abracadabra"}]).encode(), 1),
+    "a result without its call": (
+        json.dumps([user("q"), {"role": "tool", "tool_call_id": "nowhere", "content": "42"}]).encode(),
+        1,
+    ),
+    "a bad line between good ones": (
+        "\n".join([json.dumps(HELLO), "{not json}", json.dumps(HELLO)]).encode(),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "stored"), BROKEN.values(), ids=BROKEN.keys())
+def test_a_file_with_faults_gives_sentences_and_nothing_is_half_stored(
+    page: Open, store: Library, content: bytes, stored: int
+) -> None:
+    before = store.count()
+    app = upload(page("library.py"), faulty__jsonl=content)
+    said = shown(app)
+    assert store.count() == before + stored
+    assert "Traceback" not in said
+    if not stored:
+        assert "Nothing was stored." in said
+        assert "faulty.jsonl" in said
+        assert app.warning[0].value.startswith("**Not read**")
+    else:
+        assert len(store.get(store.list("faulty.jsonl")[0].id).calls) >= 1
+
+
+def test_what_was_not_read_is_named_with_its_line(page: Open) -> None:
+    content = "\n".join([json.dumps(HELLO), "{not json}", json.dumps(HELLO)]).encode()
+    assert "faulty.jsonl, line 2:" in shown(upload(page("library.py"), faulty__jsonl=content))
+
+
+def test_a_configuration_is_sent_to_its_own_page(page: Open) -> None:
+    content = (SAMPLES / "configuration.json").read_bytes()
+    app = upload(page("library.py"), configuration__json=content)
+    assert "This is an exported configuration, not a transcript." in shown(app)
+
+
+def test_a_file_name_is_no_path_and_no_markup(page: Open, store: Library) -> None:
+    app = page("library.py")
+    app.file_uploader[0].upload("..\\..\\*bold*.json", json.dumps(HELLO).encode())
+    run(app)
+    assert store.list("Hello from a test")[0].source == "*bold*.json"
+    assert app.success[0].value.startswith("**\\*bold\\*\\.json**") or "\\*bold\\*" in app.success[0].value
+
+
+def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:
+    for summary in store.list():
+        store.delete(summary.id)
+    app = page("library.py")
+    assert "No transcripts yet" in shown(app)
+    assert "/api/capture" in app.code[0].value
+    for name in ("inspect_transcript.py", "compare.py"):
+        assert "Nothing to show yet" in shown(page(name))
