@@ -118,6 +118,7 @@ def _in_order(states: list[_State]) -> list[_State]:
 def _calls(states: list[_State]) -> Iterator[Item]:
     """Yield a call for each reply that a state holds and the one before it did not."""
     by_id = {state.id: state for state in states if state.id}
+    told = any(langchain_messages.is_answered(one) for state in states for one in state.messages)
     before: _State | None = None
     known: dict[str, set[bytes]] = {}
     for state in states:
@@ -126,7 +127,8 @@ def _calls(states: list[_State]) -> Iterator[Item]:
         known[state.id] = {_key(one) for one in state.messages} | seen
         wires = paired(langchain_messages.to_chat(one) for one in state.messages)
         for number, (one, wire) in enumerate(zip(state.messages, wires, strict=True)):
-            if wire["role"] == "assistant" and _key(one) not in seen and langchain_messages.is_answered(one):
+            made = wire["role"] == "assistant" and (langchain_messages.is_answered(one) or not told)
+            if made and _key(one) not in seen:
                 yield _call(state, one, wires[:number], wire)
         before = state
 
