@@ -39,7 +39,7 @@ LOOKED_FOR = "Observations of the type GENERATION were looked for."
 
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are Langfuse's."""
-    return 0.97 * share(values, lambda value: bool(_observations(value)) or _is_trace(value))
+    return 0.97 * share(values, lambda value: any(map(_is_own, value if isinstance(value, list) else [value])))
 
 
 def read(reading: Reading) -> Iterator[Transcript]:
@@ -85,6 +85,10 @@ def _one(reading: Reading, value: Any, place: str) -> Iterator[tuple[str, _Seen]
         yield text(one, "traceId", "trace_id"), _Seen(within, one, trace)
 
 
+def _is_own(value: Any) -> bool:
+    return bool(_observations(value)) or _is_trace(value)
+
+
 def _is_trace(value: Any) -> bool:
     trace = inner(value, "trace")
     return bool(trace) and "observations" in value
@@ -93,8 +97,6 @@ def _is_trace(value: Any) -> bool:
 def _observations(value: Any) -> list[Wire]:
     if _is_observation(value):
         return [value]
-    if isinstance(value, list):
-        return [one for one in value if _is_observation(one)]
     found = objects(value, "observations") or objects(inner(value, "trace"), "observations")
     return [one for one in found if _is_observation(one)]
 
