@@ -11,14 +11,15 @@ from functools import cached_property
 from typing import Any
 
 from .config import Configuration, load_config
+from .conversion import Converted, converted
 from .decisions import Action
 from .dialects import dialect
 from .engine import Engine, Planner, Step, UnitFeed, checked
-from .errors import ConfigError
 from .hints import Hints
 from .loss import Loss, loss
 from .plan import Plan, apply
 from .spans import SpanKind
+from .summaries import Summaries
 from .transcript import ROOT, Call, Transcript
 from .wire import Wire
 
@@ -27,10 +28,17 @@ class Replay:
     """The plans of all calls of a transcript under a configuration."""
 
     def __init__(
-        self, transcript: Transcript, config: Configuration, plans: Sequence[Plan], entered: list[int]
+        self,
+        transcript: Transcript,
+        config: Configuration,
+        plans: Sequence[Plan],
+        entered: list[int],
+        dropped: tuple[str, ...] = (),
     ) -> None:
         self.transcript = transcript
         self.config = config
+        self.dropped = dropped
+        """What a conversion to the configuration's dialect left out of the transcript."""
         self._plans = plans
         self._entered = entered
 
@@ -129,25 +137,40 @@ def captured_prompts(config: Configuration) -> bool:
     return config.strategy.kind == "as_captured"
 
 
-def replay(transcript: Transcript, config: Configuration | Mapping[str, Any] | str) -> Replay:
-    """Replay every call of a transcript. ConfigError if the configuration cannot be used for it."""
+def replay(
+    transcript: Transcript,
+    config: Configuration | Mapping[str, Any] | str,
+    summaries: Mapping[str, str] | None = None,
+) -> Replay:
+    """Replay every call of a transcript. ConfigError if the configuration cannot be used.
+
+    A configuration for another dialect replays the transcript as converted to it. `summaries` are those that a model
+    wrote before, by the hash of their range; where one is missing an extract stands in, and the decision says so.
+    """
     loaded = checked(load_config(config))
     wanted = loaded.model.dialect
+    dropped: tuple[str, ...] = ()
     if wanted is not None and wanted != transcript.dialect:
-        raise ConfigError(
-            "model.dialect",
-            f"this configuration is for {wanted}, the transcript is in {transcript.dialect}.",
-            "Set model.dialect to null to replay the transcript in its own dialect.",
-        )
-    engines = {model: Engine(loaded, transcript.dialect, model) for model in _models(transcript)}
+        transcript, dropped = _converted(transcript, wanted)
+    stored = Summaries(known=summaries)
+    engines = {model: Engine(loaded, transcript.dialect, model, stored) for model in _models(transcript)}
     steps = _steps(transcript, engines, captured_prompts(loaded))
     planner = Planner()
     plans = [planner.plan(engines[step.model], step) for step in steps]
-    return Replay(transcript, loaded, plans, [step.entered for step in steps])
+    return Replay(transcript, loaded, plans, [step.entered for step in steps], dropped)
 
 
-def _models(transcript: Transcript) -> set[str | None]:
-    return {_model(head) for head in transcript.heads} or {None}
+def _converted(transcript: Transcript, dialect_name: str) -> Converted:
+    """Convert a transcript once, so that replays of several configurations share what was read of it."""
+    known = transcript.memo.setdefault("converted", {})
+    if dialect_name not in known:
+        known[dialect_name] = converted(transcript, dialect_name)
+    made: Converted = known[dialect_name]
+    return made
+
+
+def _models(transcript: Transcript) -> list[str | None]:
+    return list(dict.fromkeys(map(_model, transcript.heads))) or [None]
 
 
 def _model(head: Wire) -> str | None:
@@ -162,13 +185,13 @@ def _steps(transcript: Transcript, engines: Mapping[str | None, Engine], capture
     """Return the transcript's calls as steps. A transcript is read once for all strategies and budgets."""
     same = all(call.captured == call.history for call in transcript.calls)
     key = (captured and not same, tuple((model, engine.reader) for model, engine in engines.items()))
-    if key not in transcript.memo:
-        while len(transcript.memo) >= MOST_READINGS:
-            transcript.memo.pop(next(iter(transcript.memo)))
+    readings: dict[Any, list[Step]] = transcript.memo.setdefault("readings", {})
+    if key not in readings:
+        while len(readings) >= MOST_READINGS:
+            readings.pop(next(iter(readings)))
         walk = _Walk(transcript, engines, captured)
-        transcript.memo[key] = [walk.step(call) for call in transcript.calls]
-    found: list[Step] = transcript.memo[key]
-    return found
+        readings[key] = [walk.step(call) for call in transcript.calls]
+    return readings[key]
 
 
 class _Walk:
