@@ -53,6 +53,8 @@ _QUOTES = (
 _CJK_QUOTES = re.compile(r"「([^」\n]{2,40})」|『([^』\n]{2,40})』|《([^》\n]{2,40})》|【([^】\n]{2,40})】")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _MARK = re.compile(r"[^A-Za-z0-9_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_FEW_WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
+"""Two plain words in a string literal are a label that any program may print."""
 _LETTER = re.compile(r"[A-Za-z]{2}")
 SHORTEST_QUOTE, LONGEST_CJK, LONGEST_NAME = 5, 40, 80
 MOSTLY = 0.6
@@ -195,13 +197,13 @@ class _Extraction:
                     yield Reference(ReferenceClass.CJK, (one_line(inner).strip(),))
         for mark, pattern in _QUOTES:
             if mark in self.left:
-                yield from self._quoted(pattern)
+                yield from self._quoted(pattern, self.code and mark != "`")
 
-    def _quoted(self, pattern: re.Pattern[str]) -> Iterator[Reference]:
+    def _quoted(self, pattern: re.Pattern[str], literal: bool) -> Iterator[Reference]:
         spans = []
         for found in pattern.finditer(self.left):
             inner = found[1]
-            if len(inner) > 1 and (reference := _quotation(inner)) and not self._is_finer(*found.span(1)):
+            if len(inner) > 1 and (reference := _quotation(inner, literal)) and not self._is_finer(*found.span(1)):
                 spans.append(found.span())
                 yield reference
         if spans:
@@ -222,7 +224,7 @@ class _Extraction:
 QUOTE_MARKS = frozenset("`\"'“”")
 
 
-def _quotation(inner: str) -> Reference | None:
+def _quotation(inner: str, literal: bool) -> Reference | None:
     if inner[0].isspace() or inner[-1].isspace() or (inner.isalpha() and inner.isascii()):
         return None
     text = one_line(inner).rstrip(",.;:!?")
@@ -230,6 +232,8 @@ def _quotation(inner: str) -> Reference | None:
     if wide and 2 <= len(text) <= LONGEST_CJK:
         return Reference(ReferenceClass.CJK, (text,))
     if len(text) < SHORTEST_QUOTE or not (wide or _LETTER.search(text)) or not _MARK.search(text) or text in PAIRS:
+        return None
+    if literal and _FEW_WORDS.fullmatch(text):
         return None
     if text[0] in ",;.)]}=+|&" or text[-1] in "([{=+|&,":
         return None
