@@ -1,0 +1,66 @@
+"""Golden calls: the same bytes hold, other bytes are told with both hashes and the first byte that differs."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.config import load_config
+from core.export import exported
+from core.readers import read
+from core.replay import replay
+from core.verification import first_difference, golden, verify
+
+SAMPLE = Path(__file__).parents[1] / "sample_data" / "support_triage.jsonl"
+CONFIG = {"budget": {"soft_limit": 4000}, "strategy": {"kind": "keep_last", "keep_turns": 2}}
+
+
+@pytest.fixture(scope="module")
+def export() -> dict[str, Any]:
+    transcript = read(SAMPLE).transcripts[0]
+    return exported([replay(transcript, CONFIG)], datetime(2026, 5, 1, tzinfo=UTC))
+
+
+def test_golden_calls_hold_on_the_transcript_they_were_made_from(export: dict[str, Any]) -> None:
+    config = load_config(export)
+    checked = list(verify(config, read(SAMPLE).transcripts))
+    assert len(checked) == len(golden(config)) >= 3
+    assert all(call.holds for call in checked)
+    assert all("the same bytes" in str(call) for call in checked)
+
+
+def test_a_changed_setting_is_told_with_both_hashes(export: dict[str, Any]) -> None:
+    changed = {**export, "strategy": {"kind": "keep_last", "keep_turns": 1}}
+    broken = [call for call in verify(load_config(changed), read(SAMPLE).transcripts) if not call.holds]
+    assert broken
+    for call in broken:
+        assert call.got is not None and call.got != call.expected
+        assert call.got in str(call) and call.expected in str(call)
+
+
+def test_a_transcript_that_is_missing_is_not_taken_for_proof(export: dict[str, Any]) -> None:
+    checked = list(verify(load_config(export), []))
+    assert not any(call.holds for call in checked)
+    assert all("not checked" in str(call) for call in checked)
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "byte"),
+    [
+        ({"a": 1}, {"a": 1}, None),
+        ({"a": 1}, {"a": 2}, 5),
+        ({"a": "é1"}, {"a": "é2"}, 8),
+        ({"a": 1}, {"a": 1, "b": 2}, 6),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, 2),
+    ],
+)
+def test_the_first_byte_that_differs(ours: dict[str, Any], theirs: dict[str, Any], byte: int | None) -> None:
+    found = first_difference(ours, theirs)
+    assert (found.byte if found else None) == byte
+
+
+def test_a_provenance_of_another_shape_has_no_golden_calls() -> None:
+    assert golden(load_config({"strategy": {"kind": "keep_last"}, "provenance": {"golden": "none"}})) == []
