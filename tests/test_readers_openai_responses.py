@@ -81,6 +81,33 @@ def test_what_the_provider_keeps_is_missing(more: dict[str, Any]) -> None:
     assert transcript.notes == ("earlier items of the conversation are kept by the provider and not recorded",)
 
 
+def test_what_the_provider_keeps_is_known_from_the_log() -> None:
+    """Each request names the response before it; the log holds both, so the whole input is written out."""
+    first = {"request": {"model": "gpt-x", "input": "list files"}, "response": response(*TALK[1:3])}
+    second = {
+        "request": {"model": "gpt-x", "input": TALK[3:4], "previous_response_id": "r1"},
+        "response": response(TALK[4], id="r2"),
+    }
+    third = {
+        "request": {"model": "gpt-x", "input": TALK[5:], "previous_response_id": "r2"},
+        "response": response(id="r3"),
+    }
+    transcript = only([first, second, third])
+    asked = {"role": "user", "content": "list files"}
+    assert prompts(transcript) == [[asked], [asked, *TALK[1:4]], [asked, *TALK[1:]]]
+    kinds = [Fidelity.CAPTURED, Fidelity.RECONSTRUCTED, Fidelity.RECONSTRUCTED]
+    assert [call.fidelity for call in transcript.calls] == kinds
+    assert "previous_response_id" not in transcript.captured(1)
+    note = "what the provider kept of the conversation was put before what the requests sent"
+    assert transcript.notes == (note,)
+
+
+def test_requests_of_one_conversation_are_one_transcript() -> None:
+    records = [{"model": "gpt-x", "conversation": "conv_1", "input": text} for text in ("a", "b")]
+    transcript = only(records)
+    assert (len(transcript.calls), transcript.session) == (2, "conv_1")
+
+
 def test_a_response_alone_repeats_instructions_and_tools() -> None:
     tools = [{"type": "function", "name": "f", "parameters": {}}]
     transcript = only(response(TALK[4], instructions="s", tools=tools, temperature=1))

@@ -1,8 +1,10 @@
-"""Fields of a record made safe: a log may hold anything anywhere."""
+"""Fields of a record made safe: a log may hold anything anywhere.
+
+Records are parsed JSON, so an object is a `dict`; asking for that is several times faster than asking for a mapping.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..wire import Wire
@@ -10,26 +12,30 @@ from ..wire import Wire
 
 def text(owner: Any, *keys: str) -> str:
     """Return the first of some fields that is a text and not empty, else an empty text."""
-    values = (owner.get(key) for key in keys) if isinstance(owner, Mapping) else ()
-    return next((value for value in values if isinstance(value, str) and value), "")
+    if isinstance(owner, dict):
+        for key in keys:
+            value = owner.get(key)
+            if isinstance(value, str) and value:
+                return value
+    return ""
 
 
 def inner(owner: Any, *path: str) -> Wire:
     """Return the object at the end of a path of keys; an empty one if there is none."""
     for key in path:
-        owner = owner.get(key) if isinstance(owner, Mapping) else None
-    return owner if isinstance(owner, Mapping) else {}
+        owner = owner.get(key) if isinstance(owner, dict) else None
+    return owner if isinstance(owner, dict) else {}
 
 
 def listed(owner: Any, key: str) -> list[Any]:
     """Return a field's list; an empty one if it holds none."""
-    value = owner.get(key) if isinstance(owner, Mapping) else None
+    value = owner.get(key) if isinstance(owner, dict) else None
     return value if isinstance(value, list) else []
 
 
 def objects(owner: Any, key: str) -> list[Wire]:
     """Return the objects in a field's list."""
-    return [value for value in listed(owner, key) if isinstance(value, Mapping)]
+    return [value for value in listed(owner, key) if isinstance(value, dict)]
 
 
 def texts_of(content: Any, key: str = "text") -> str:

@@ -77,6 +77,8 @@ class Item:
     """The messages' numbers in the file, from 1."""
     asked: str | None = None
     """The model that the request names beside its body."""
+    is_completed: bool = False
+    """What the provider keeps was put before what was sent."""
     repeated: Mapping[str, Any] = field(default_factory=dict)
     """What a response repeats of its request."""
     thread: str = ""
@@ -92,6 +94,13 @@ class Item:
         asked = self.body.get("model") if self.body is not None else None
         answered = self.facts.model if self.facts is not None else None
         return answered or (asked if isinstance(asked, str) and asked else self.asked)
+
+    @property
+    def whole(self) -> Fidelity:
+        """How far the body is all that the model read, where it was sent as it stands."""
+        if self.is_continued:
+            return Fidelity.PARTIAL
+        return Fidelity.RECONSTRUCTED if self.is_completed else Fidelity.CAPTURED
 
     @property
     def is_continued(self) -> bool:
@@ -135,7 +144,7 @@ class Items:
 
     def _object(self, value: Wire, place: str) -> Iterator[Item]:
         if is_response(value):
-            yield self._response(response_facts(value), value, place)
+            yield self._response(value, value, place)
         elif is_body(value.get("request")):
             yield from self._request(value["request"], value, place)
         elif is_body(value.get("body")):
@@ -151,7 +160,7 @@ class Items:
         elif value.get("object") == "list" and is_item_list(value.get("data")):
             yield from self._request({"input": value["data"]}, {}, place, bare=True)
         elif answer := next(filter(is_response, responses(value)), None):
-            yield self._response(response_facts(answer), value, place)
+            yield self._response(answer, value, place)
 
     def _request(self, body: Wire, around: Wire, place: str, bare: bool = False) -> Iterator[Item]:
         body = as_rest(body)
@@ -189,7 +198,8 @@ class Items:
                     place=_within(place, f"message {number}"),
                 )
 
-    def _response(self, facts: ResponseFacts, around: Wire, place: str) -> Item:
+    def _response(self, answer: Wire, around: Wire, place: str) -> Item:
+        facts = response_facts(answer)
         session, at = _session(around, {}), _time(around) or facts.at
         return Item(
             place=place,
@@ -198,7 +208,7 @@ class Items:
             logged=True,
             session=session,
             at=at,
-            repeated={key: around[key] for key in REPEATED if facts.dialect == "openai_responses" and around.get(key)},
+            repeated={key: answer[key] for key in REPEATED if facts.dialect == "openai_responses" and answer.get(key)},
         )
 
     def _answer(self, response: Any, place: str) -> ResponseFacts:
@@ -259,6 +269,10 @@ def _session(around: Wire, body: Wire) -> str:
         for key in SESSION_KEYS:
             if isinstance(owner.get(key), str) and owner[key]:
                 return str(owner[key])
+    kept = body.get("conversation")
+    kept = kept.get("id") if isinstance(kept, Mapping) else kept
+    if isinstance(kept, str) and kept:
+        return kept
     user = metadata.get("user_id")
     return user.rpartition("_session_")[2] if isinstance(user, str) and "_session_" in user else ""
 

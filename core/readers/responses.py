@@ -30,6 +30,8 @@ class ResponseFacts:
     at: datetime | None = None
     dialect: str | None = None
     """The dialect whose response this is; None if it is not one that is known."""
+    id: str = ""
+    """What later requests may call it, where the provider keeps it."""
 
 
 def response_facts(response: Any) -> ResponseFacts:
@@ -187,6 +189,7 @@ def _responses(response: Wire) -> ResponseFacts:
         model=_text(response.get("model")),
         at=parse_time(response.get("created_at")),
         dialect="openai_responses",
+        id=_text(response.get("id")) or "",
     )
 
 

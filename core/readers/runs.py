@@ -20,6 +20,7 @@ from .items import Item, Items
 from .links import linked
 from .replies import compacts, last_reply, reply_of, reply_spans
 from .run import Run
+from .server_state import ServerState
 from .shapes import LISTS
 from .stream_logs import joined_streams
 from .titles import title_of
@@ -94,13 +95,14 @@ class _Runs:
         self._by_first: dict[tuple[str, bytes], list[_Growing]] = {}
         self._by_session: dict[tuple[str, str, str], _Growing] = {}
         self._started = 0
+        self._state = ServerState()
 
     def add(self, item: Item) -> Iterator[Transcript]:
         """Take an item in; yield what is complete by it."""
         if item.body is None:
             yield _response_alone(item, self.reading)
             return
-        request = _Request.of(item)
+        request = _Request.of(self._state.completed(item))
         growing = self._home(request) or self._start(request)
         growing.add(request)
         self._open[growing.number] = self._open.pop(growing.number)
@@ -158,7 +160,7 @@ class _Growing:
         self._checks: dict[int, MessageChecks] = {}
         self._only: tuple[_Request, Placed] | None = None
         self._all_finished = True
-        self._continued = False
+        self._continued = self._completed = False
         self._told: dict[str, None] = {}
 
     def may_hold(self, item: Item) -> bool:
@@ -187,10 +189,11 @@ class _Growing:
             model=item.model,
             at=item.at,
             hints=item.hints,
-            fidelity=item.fidelity or (Fidelity.PARTIAL if item.is_continued else Fidelity.CAPTURED),
+            fidelity=item.fidelity or item.whole,
         )
         self._told.update(dict.fromkeys(item.notes))
         self._continued = self._continued or item.is_continued
+        self._completed = self._completed or item.is_completed
         self._only = None if step.call else (request, step.placed)
         self.finished = request.finished
         self._all_finished = self._all_finished and request.finished
@@ -248,6 +251,8 @@ class _Growing:
         if self.item.bare and not any(builder.dialect.system_texts(head) for head in builder.heads):
             notes.insert(0, "system prompt not recorded")
         notes += _compactions(builder)
+        if self._completed:
+            notes.append("what the provider kept of the conversation was put before what the requests sent")
         if self._continued:
             notes.append("earlier items of the conversation are kept by the provider and not recorded")
         if self._all_finished and self._only is None:

@@ -6,7 +6,7 @@ A stream that is logged again replaces the first one: its usage is the later one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .problems import Report
@@ -17,13 +17,15 @@ MOST_OPEN = 64
 """Streams held for events to come; beyond that the oldest is complete."""
 
 DONE = "[DONE]"
+WITHIN = ("ping", "error")
+"""Events that say nothing outside a stream."""
 _ANTHROPIC = ("message_start", "message_delta", "message_stop", "content_block_")
 _STARTS = ("message_start", "response.created")
 
 
 def event_kind(value: Any) -> str:
     """Return the dialect whose streams hold such an event; empty if it is no event of a stream."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         return ""
     kind = value.get("type")
     if isinstance(kind, str):
@@ -33,7 +35,7 @@ def event_kind(value: Any) -> str:
     choices = value.get("choices")
     if isinstance(choices, list):
         named = value.get("object") == "chat.completion.chunk"
-        parts = any(isinstance(choice, Mapping) and isinstance(choice.get("delta"), Mapping) for choice in choices)
+        parts = any(isinstance(choice, dict) and isinstance(choice.get("delta"), dict) for choice in choices)
         return "openai_chat" if named or parts else ""
     return "gemini" if isinstance(value.get("candidates"), list) or "usageMetadata" in value else ""
 
@@ -43,7 +45,7 @@ def joined_streams(records: Iterable[Record], report: Report) -> Iterator[Record
     log = _Log(report)
     for record in records:
         kind = event_kind(record.value)
-        within = log.open and isinstance(record.value, Mapping) and record.value.get("type") in ("ping", "error")
+        within = not kind and log.open and isinstance(record.value, dict) and record.value.get("type") in WITHIN
         if record.value == DONE:
             report.ignored()
         elif kind or within:
@@ -81,6 +83,11 @@ class _Log:
     def add(self, kind: str, record: Record) -> Iterator[Record]:
         """Take in an event; yield a response that is complete because many others began after it."""
         self._last = kind = kind or self._last
+        delta = record.value.get("type")
+        current = self.open.get(self._current[kind]) if isinstance(delta, str) and kind in self._current else None
+        if current is not None and delta not in _STARTS and "response" not in record.value:
+            current.records.append(record)
+            return
         key = self._key(kind, record.value)
         stream = self.open.setdefault(key, _Stream())
         if stream.records and _restarts(record.value, stream.finished):
@@ -119,7 +126,7 @@ class _Log:
 
 
 def _name(event: Any) -> str:
-    inner = next((event[key] for key in ("message", "response") if isinstance(event.get(key), Mapping)), event)
+    inner = next((event[key] for key in ("message", "response") if isinstance(event.get(key), dict)), event)
     name = inner.get("id") if inner is not event or "choices" in event else event.get("responseId")
     return name if isinstance(name, str) else ""
 
@@ -129,13 +136,13 @@ def _restarts(event: Any, finished: bool) -> bool:
         return True
     choices = event.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
-    delta = first.get("delta") if isinstance(first, Mapping) else None
-    return finished and isinstance(delta, Mapping) and bool(delta.get("role"))
+    delta = first.get("delta") if isinstance(first, dict) else None
+    return finished and isinstance(delta, dict) and bool(delta.get("role"))
 
 
 def _finishes(event: Any) -> bool:
     for key, reason in (("choices", "finish_reason"), ("candidates", "finishReason")):
         found = event.get(key)
-        if isinstance(found, list) and any(isinstance(one, Mapping) and one.get(reason) for one in found):
+        if isinstance(found, list) and any(isinstance(one, dict) and one.get(reason) for one in found):
             return True
     return False

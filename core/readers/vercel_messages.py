@@ -28,7 +28,7 @@ def is_message(value: Any) -> bool:
 
 def is_model_message(value: Wire) -> bool:
     """Tell whether a message is one that a model was given."""
-    return any(part.get("type") in PARTS or "mediaType" in part for part in objects(value, "content"))
+    return any(text(part, "type") in PARTS or "mediaType" in part for part in objects(value, "content"))
 
 
 def is_ui_message(value: Wire) -> bool:
