@@ -18,7 +18,11 @@ from .content import content_key, joined_text, plain_part, plain_parts, with_onl
 
 ROLES = {"developer": "system", "function": "tool", "model": "assistant"}
 KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
+ABOUT_TOOLS = ("tool_choice", "parallel_tool_calls", "function_call")
+"""Settings that are refused without tools."""
 REASONING_KEYS = ("reasoning_content", "reasoning")
+ELSEWHERE = -1
+"""The place of a text that is not in the content."""
 
 
 class OpenAIChat:
@@ -48,7 +52,7 @@ class OpenAIChat:
         name = wire.get("name") if isinstance(wire.get("name"), str) else ""
         if role == "tool":
             return Message(role, tuple(_result_parts(wire, str(name))))
-        parts = [*_thinking(wire), *plain_parts(wire.get("content")), *_calls(wire)]
+        parts = [*_thinking(wire), *plain_parts(wire.get("content")), *_refusal(wire), *_calls(wire)]
         return Message(role if role in KNOWN_ROLES else "other", tuple(parts), str(name))
 
     def continues(self, before: Message, message: Message) -> bool:
@@ -90,7 +94,7 @@ class OpenAIChat:
         kept = [tools[place] for place in places]
         if kept:
             return {**head, key: kept}
-        return {name: value for name, value in head.items() if name not in (key, "tool_choice", "parallel_tool_calls")}
+        return {name: value for name, value in head.items() if name not in (key, *ABOUT_TOOLS)}
 
     def text_message(self, role: str, text: str) -> dict[str, Any]:
         """Return a message of role and text."""
@@ -132,6 +136,12 @@ def _thinking(wire: Wire) -> list[Part]:
     return []
 
 
+def _refusal(wire: Wire) -> list[Part]:
+    """Return the words of a reply that declines: they stand beside the content and are sent back with it."""
+    refusal = wire.get("refusal")
+    return [Part(PartKind.TEXT, refusal, place=ELSEWHERE)] if isinstance(refusal, str) and refusal else []
+
+
 def _calls(wire: Wire) -> list[Part]:
     calls = wire.get("tool_calls")
     parts = [_call(call, place) for place, call in enumerate(calls if isinstance(calls, list) else [])]
@@ -166,6 +176,6 @@ def _tool_list(head: Wire) -> tuple[str, list[Any]]:
 
 
 def _tool_name(tool: Any) -> str:
-    body = tool.get("function", tool) if isinstance(tool, Mapping) else {}
+    body = (tool.get("function") or tool.get("custom") or tool) if isinstance(tool, Mapping) else {}
     body = body if isinstance(body, Mapping) else {}
     return str(body.get("name") or (tool.get("type") if isinstance(tool, Mapping) else "") or "")
