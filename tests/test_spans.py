@@ -64,7 +64,7 @@ def test_spans_of_a_message(message: dict[str, Any], found: list[Any]) -> None:
             [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "a"}],
             ["thinking", "assistant"],
         ),
-        ([{"type": "redacted_thinking", "data": "zz"}], ["other"]),
+        ([{"type": "mystery", "data": "zz"}], ["other"]),
         ([{"type": "tool_use", "id": "t", "name": "ls", "input": {}}], ["tool_call"]),
         ([{"type": "mcp_tool_use", "id": "t", "name": "ls", "input": {}}], ["tool_call"]),
         ([{"type": "document", "source": {}}], ["other"]),
