@@ -17,6 +17,7 @@ from . import anthropic_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
 from .content import (
     content_key,
+    document_text,
     joined_text,
     media_kind,
     opaque_text,
@@ -177,7 +178,7 @@ def _result(block: Wire, place: int) -> list[Part]:
     for value in content if isinstance(content, list) else []:
         kind = media_kind(value)
         if kind is not None:
-            parts.append(Part(kind, name=str(value.get("type")), place=place))
+            parts.append(Part(kind, document_text(value), name=str(value.get("type")), place=place))
         elif part_text(value) is None:
             parts.append(Part(PartKind.OPAQUE, opaque_text(value), place=place))
     return parts

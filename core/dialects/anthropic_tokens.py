@@ -15,6 +15,7 @@ from ..tokens import Counter
 from ..wire import text_of
 from .base import Cost, Message, Part, PartKind, ToolDefinition
 from .openai_tokens import raw_part, text_costs
+from .unread import part_tokens
 
 REQUEST_FRAME = 5
 MESSAGE_FRAME = 2
@@ -37,11 +38,9 @@ def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
 
 def _part(part: Part, counter: Counter) -> int:
     if not counter.frames:
-        return raw_part(part, counter)
-    if part.kind is PartKind.IMAGE:
-        return IMAGE_TOKENS
+        return raw_part(part, counter, IMAGE_TOKENS)
     if part.kind is not PartKind.TOOL_CALL:
-        return counter.count(part.text) if part.text else 0
+        return part_tokens(part, counter, IMAGE_TOKENS)
     arguments = _arguments(part)
     texts = [part.name, *arguments, *map(text_of, arguments.values())]
     return sum(counter.count(text) for text in texts if text)
@@ -70,7 +69,7 @@ def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
 
 
 def _tool(tool: ToolDefinition, counter: Counter) -> int:
-    body = json.loads(tool.text) if counter.frames else None
+    body = parsed(tool.text) if counter.frames else None
     if not isinstance(body, dict):
         return counter.count(tool.text)
     texts = [text_of(body.get(key)) for key in ("name", "description", "input_schema")]

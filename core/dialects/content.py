@@ -10,13 +10,14 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..wire import text_of
 from .base import Part, PartKind
 
 _SORTED = json.JSONEncoder(sort_keys=True)
 _PLAIN = json.JSONEncoder(sort_keys=True, ensure_ascii=False)
 CACHE_MARK = "cache_control"
 TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
-IMAGE_TYPES = frozenset({"image", "image_url", "input_image"})
+IMAGE_TYPES = frozenset({"image", "image_url", "input_image", "computer_screenshot"})
 IN_ORDER = frozenset({"input", "args", "arguments", "response", "output", "content"})
 """What holds an object that the model reads as it is written, so that the order of its keys is content."""
 FILE_TYPES = frozenset({"file", "document", "input_audio", "input_file", "audio", "video_url", "container_upload"})
@@ -100,6 +101,14 @@ def media_kind(part: Any) -> PartKind | None:
     return PartKind.FILE if kind in FILE_TYPES else None
 
 
+def document_text(part: Any) -> str:
+    """Return the text of a document that is sent as text; empty for one that is sent in bytes or by its address."""
+    source = part.get("source")
+    if not isinstance(source, Mapping):
+        return ""
+    return text_of(source.get("data")) if source.get("type") == "text" else joined_text(source.get("content"))
+
+
 def plain_parts(content: Any) -> list[Part]:
     """Return text, image, file and opaque parts of a content value; an empty text is no part."""
     if isinstance(content, str):
@@ -118,8 +127,22 @@ def plain_part(value: Any, place: int) -> Part | None:
         return Part(PartKind.TEXT, text, place=place) if text else None
     kind = media_kind(value)
     if kind is not None:
-        return Part(kind, name=str(value.get("type")), place=place)
-    return Part(PartKind.OPAQUE, opaque_text(value), place=place)
+        return Part(kind, document_text(value), name=str(value.get("type")), place=place)
+    return sealed_part(value, place) or Part(PartKind.OPAQUE, opaque_text(value), place=place)
+
+
+SEALED = {"redacted_thinking": "data", "compaction": "encrypted_content", "compaction_summary": "encrypted_content"}
+"""Where parts of these types hold what only the provider can read."""
+
+
+def sealed_part(value: Any, place: int = 0) -> Part | None:
+    """Return an encrypted part as opaque, its payload by length alone; None if it is none."""
+    key = SEALED.get(type_of(value))
+    payload = value.get(key) if key else None
+    if not isinstance(payload, str):
+        return None
+    rest = {name: item for name, item in value.items() if name != key}
+    return Part(PartKind.OPAQUE, opaque_text(rest), place=place, sealed=len(payload))
 
 
 def opaque_text(value: Any) -> str:

@@ -50,9 +50,11 @@ class Gemini:
         if not isinstance(wire, Mapping):
             return Message("other", (Part(PartKind.OPAQUE, text_of(wire)),))
         parts = wire.get("parts")
-        found = [_part(part, place) for place, part in enumerate(parts if isinstance(parts, list) else [])]
+        found = [
+            read for place, part in enumerate(parts if isinstance(parts, list) else []) for read in _parts(part, place)
+        ]
         role = wire.get("role") or "user"
-        return Message(ROLES.get(role, "other") if isinstance(role, str) else "other", tuple(filter(None, found)))
+        return Message(ROLES.get(role, "other") if isinstance(role, str) else "other", tuple(found))
 
     def continues(self, before: Message, message: Message) -> bool:
         """Return whether a content belongs to the reply of the one before it: consecutive model contents do."""
@@ -129,7 +131,9 @@ class Gemini:
         rows = []
         for message in messages:
             texts = text_costs(message, counter)
-            rows.append(tuple(texts.get(i, 0) or _tokens(part, counter) for i, part in enumerate(message.parts)))
+            rows.append(
+                tuple(texts.get(i, 0) or raw_part(part, counter, IMAGE_TOKENS) for i, part in enumerate(message.parts))
+            )
         return Cost(tuple(rows), 0 if counter.frames else counter.message_overhead * len(messages))
 
     def cost_of_tools(self, tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
@@ -144,10 +148,6 @@ class Gemini:
     def request_overhead(self, model: str | None, counter: Counter) -> int:
         """Return nothing: no frame was measured."""
         return 0
-
-
-def _tokens(part: Part, counter: Counter) -> int:
-    return IMAGE_TOKENS if part.kind is PartKind.IMAGE and counter.frames else raw_part(part, counter)
 
 
 def _system(head: Wire) -> tuple[str, Any]:
@@ -173,6 +173,14 @@ def _declarations(head: Wire) -> list[tuple[int, str, Any]]:
         elif isinstance(tool, Mapping):
             found += [(index, name, definition) for name, definition in tool.items()]
     return found
+
+
+def _parts(part: Any, place: int) -> list[Part]:
+    """Read one part; the pictures and files that a function answers with stand behind its result."""
+    read = _part(part, place)
+    held = part["functionResponse"].get("parts") if read is not None and read.kind is PartKind.TOOL_RESULT else None
+    media = [_media(item, place) for item in held if isinstance(item, Mapping)] if isinstance(held, list) else []
+    return [] if read is None else [read, *media]
 
 
 def _part(part: Any, place: int) -> Part | None:

@@ -7,7 +7,7 @@ body does not show. Frames of calls were measured 1 to 13 tokens above the chat 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +16,23 @@ from ..tokens import Counter
 from ..wire import Wire, text_of
 from . import openai_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
-from .content import content_key, joined_text, part_text, plain_parts, with_only_text, with_text
+from .content import (
+    content_key,
+    joined_text,
+    media_kind,
+    part_text,
+    plain_part,
+    plain_parts,
+    sealed_part,
+    with_only_text,
+    with_text,
+)
 from .openai_chat import ROLES
 
 KNOWN_ROLES = frozenset({"system", "user", "assistant"})
-CALLS_WITHIN = frozenset({"mcp_call", "web_search_call", "file_search_call", "code_interpreter_call"})
+CALLS_WITHIN = frozenset(
+    {"mcp_call", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
+)
 """Items that hold a call of the provider's own tools together with its result."""
 
 
@@ -63,16 +75,19 @@ class OpenAIResponses:
             role = ROLES.get(role, role)
             return Message(role if role in KNOWN_ROLES else "other", tuple(plain_parts(wire.get("content"))))
         if kind == "reasoning":
-            return Message("assistant", (Part(PartKind.THINKING, _summary(wire)),))
+            sealed = wire.get("encrypted_content")
+            length = len(sealed) if isinstance(sealed, str) else 0
+            return Message("assistant", (Part(PartKind.THINKING, _summary(wire), sealed=length),))
         if kind in CALLS_WITHIN:
             return Message("assistant", _call_within(wire, kind))
         if kind.endswith("_output"):
-            return Message("tool", (Part(PartKind.TOOL_RESULT, _output(wire), call_id=_call_id(wire)),))
+            return Message("tool", tuple(_outputs(wire)))
         if kind.endswith("_call"):
             return Message("assistant", (_call(wire, kind),))
         role = str(wire.get("role") or "assistant")
         role = ROLES.get(role, role)
-        return Message(role if role in KNOWN_ROLES else "assistant", (Part(PartKind.OPAQUE, text_of(wire)),))
+        part = sealed_part(wire) or Part(PartKind.OPAQUE, text_of(wire))
+        return Message(role if role in KNOWN_ROLES else "assistant", (part,))
 
     def _reply(self, items: Sequence[Any]) -> Message:
         """Read a recorded reply, `{"role": "assistant", "output": items}`, as one message."""
@@ -168,6 +183,9 @@ def _call(wire: Wire, kind: str) -> Part:
 
 def _call_within(wire: Wire, kind: str) -> tuple[Part, ...]:
     call = _call(wire, kind)
+    if kind == "image_generation_call":
+        drawn = (Part(PartKind.IMAGE, name=kind),) if wire.get("result") else ()
+        return (call, Part(PartKind.TOOL_RESULT, "", call.name, call.call_id), *drawn)
     output = next((wire[key] for key in ("output", "results", "outputs") if wire.get(key) is not None), None)
     return (call, Part(PartKind.TOOL_RESULT, text_of(output), call.name, call.call_id))
 
@@ -179,11 +197,16 @@ def _summary(wire: Wire) -> str:
     return "\n".join(str(part["text"]) for part in parts if isinstance(part, Mapping) and part.get("text"))
 
 
-def _output(wire: Wire) -> str:
+def _outputs(wire: Wire) -> Iterator[Part]:
+    """Yield the result of a call and the pictures and files in it, which are no text of it."""
     output = wire.get("output")
-    if isinstance(output, list) and any(part_text(part) is not None for part in output):
-        return joined_text(output)
-    return text_of(output)
+    held = output if isinstance(output, list) else [output]
+    if isinstance(output, str) or all(part_text(part) is None and media_kind(part) is None for part in held):
+        yield Part(PartKind.TOOL_RESULT, text_of(output), call_id=_call_id(wire))
+        return
+    yield Part(PartKind.TOOL_RESULT, joined_text(held), call_id=_call_id(wire))
+    read = [plain_part(part, place) for place, part in enumerate(held)]
+    yield from (part for part in read if part is not None and part.kind is not PartKind.TEXT)
 
 
 def _tool_name(tool: Any) -> str:

@@ -9,12 +9,14 @@ Not measured, so assumed: an assistant message with text and calls costs the tex
 from __future__ import annotations
 
 import json
+from collections import Counter as Counts
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..tokens import Counter
 from .base import Cost, Message, Part, PartKind, ToolDefinition
 from .typescript import namespace_text, tool_text
+from .unread import part_tokens
 
 MESSAGE_FRAME = 4
 CALL_FRAME = 7
@@ -37,11 +39,14 @@ def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     if not counter.frames:
         return _without_frames(messages, counter)
     answers, replies = _answers(messages), _replies(messages)
+    calls: Counts[int] = Counts()
+    for at, start in replies.items():
+        calls[start] += len(messages[at].calls)
     rows, overhead = [], 0
     for at, message in enumerate(messages):
         home, called = answers.get(at, (at, ""))
         reply = replies.get(home, at)
-        grouped = sum(len(messages[i].calls) for i, start in replies.items() if start == reply) > 1
+        grouped = calls[reply] > 1
         parts, frame = _grouped(message, counter) if grouped else _message(message, called, counter)
         rows.append(parts)
         overhead += frame
@@ -105,18 +110,16 @@ def text_costs(message: Message, counter: Counter) -> dict[int, int]:
 def _part(part: Part, counter: Counter) -> int:
     if part.kind is PartKind.TOOL_CALL:
         return counter.count(part.name) + counter.count(compact(part.text))
-    if part.kind is PartKind.IMAGE:
-        return IMAGE_TOKENS if counter.frames else 0
-    return counter.count(part.text) if part.text else 0
+    return part_tokens(part, counter, IMAGE_TOKENS)
 
 
 def compact(arguments: str) -> str:
     """Return arguments as the provider renders them: parsed and dumped without spaces; as they are if not JSON."""
-    parsed = _parsed(arguments)
+    value = parsed(arguments)
     return arguments if parsed is arguments else json.dumps(parsed, ensure_ascii=False, separators=(",", ":"))
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -137,7 +140,7 @@ def _rendered(part: Part) -> str | None:
     """Return how a call or a result stands in the list of its group; None for any other part."""
     if part.kind is PartKind.TOOL_CALL:
         return f'{{"recipient_name":"functions.{part.name}","parameters":{compact(part.text)}}}'
-    return json.dumps(_parsed(part.text)) if part.kind is PartKind.TOOL_RESULT else None
+    return json.dumps(parsed(part.text)) if part.kind is PartKind.TOOL_RESULT else None
 
 
 def _joints(
@@ -169,15 +172,20 @@ def _without_frames(messages: Sequence[Message], counter: Counter) -> Cost:
     rows = []
     for message in messages:
         texts = text_costs(message, counter)
-        rows.append(tuple(texts.get(i, 0) or raw_part(part, counter) for i, part in enumerate(message.parts)))
+        rows.append(
+            tuple(texts.get(i, 0) or raw_part(part, counter, IMAGE_TOKENS) for i, part in enumerate(message.parts))
+        )
     return Cost(tuple(rows), counter.message_overhead * len(messages))
 
 
-def raw_part(part: Part, counter: Counter) -> int:
-    """Return a part's tokens under a counter without frames: name and arguments of a call each by itself."""
+def raw_part(part: Part, counter: Counter, image: int) -> int:
+    """Return a part's tokens under a counter without frames: name and arguments of a call each by itself.
+
+    `image` is the dialect's figure for a picture, which counts whatever the texts are counted with.
+    """
     if part.kind is PartKind.TOOL_CALL:
         return counter.count(part.name) + counter.count(part.text)
-    return counter.count(part.text) if part.text else 0
+    return part_tokens(part, counter, image)
 
 
 def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter, messages: Sequence[Message] = ()) -> Cost:
@@ -198,7 +206,7 @@ def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
         return Cost(((),), 0)
     if not counter.frames:
         return Cost((tuple(counter.count(tool.text) for tool in tools),), 0)
-    functions = [_function(json.loads(tool.text)) for tool in tools]
+    functions = [_function(parsed(tool.text)) for tool in tools]
     each = [counter.count(tool_text(function)) for function in functions]
     total = counter.count(namespace_text(functions)) + TOOLS_FRAME
     return _balanced([each], total - sum(each))
