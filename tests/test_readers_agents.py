@@ -214,6 +214,11 @@ class TestPi:
         transcript = only([*pi_session(), entry])
         assert list(transcript.messages[4:]) == ([expected] if expected else [])
 
+    def test_entries_without_ids_follow_each_other(self) -> None:
+        bare = [{key: value for key, value in entry.items() if key not in ("id", "parentId")} for entry in pi_session()]
+        found = read(lines([pi_session()[0], *bare[1:]]))
+        assert prompts(found.transcripts[0]) == prompts(only(pi_session()))
+
     def test_titles_and_parents(self) -> None:
         named = {"type": "session_info", "id": "e5", "parentId": "e4", "name": "Mine"}
         header = {**pi_session()[0], "parentSession": "s0"}

@@ -116,6 +116,14 @@ def test_lines_of_another_kind() -> None:
     ]
 
 
+def test_a_result_alone_is_refused_with_advice() -> None:
+    found = read(json.dumps({"type": "result", "subtype": "success", "session_id": "s", "result": "2"}))
+    assert [str(problem) for problem in found.problems] == [
+        "the text: this is only the result of a session, without its messages."
+        " Record it with `--output-format stream-json --verbose`."
+    ]
+
+
 def test_unknown_lines_are_told_of() -> None:
     found = read(lines([*claude_stream(), {"type": "hologram", "session_id": "s"}]))
     assert "1 record of the unknown type 'hologram' were left out" in str(found.problems[0])

@@ -146,6 +146,22 @@ def test_a_screen_with_a_condensed_history() -> None:
     assert prompts(transcript)[1] == [user("sum"), user("[read_file] Result: A")]
 
 
+def test_what_cline_left_out_of_its_prompts() -> None:
+    """The range counts messages of the API history: here the first reply and the second request."""
+    (shown,) = cline_screen()
+    cut = {**shown[-2], "conversationHistoryDeletedRange": [1, 2]}
+    transcript = only([[*shown, cut, shown[-1]]])
+    history = prompts(transcript, history=True)[2]
+    assert prompts(transcript)[2] == [history[0], *history[3:]]
+    assert "old messages were left out of the prompt before call 2" in transcript.notes
+
+
+def test_reasoning_that_stands_beside_the_messages() -> None:
+    thought = {"type": "reasoning", "encrypted_content": "x", "ts": AT}
+    transcript = only([[*dated(user("<task>a</task>"))[0], thought, *dated(said("b"))[0]]])
+    assert (len(transcript.messages), transcript.meta) == (2, {"ignored": {"reasoning": 1}})
+
+
 def test_a_request_that_was_cut_off() -> None:
     shown = [{"ts": 2, "type": "say", "say": "api_req_started", "text": text} for text in ("{", '{"request": "a"}')]
     found = read(json.dumps(shown))

@@ -115,6 +115,13 @@ def test_a_response_alone_and_its_chunks() -> None:
         assert transcript.notes == ("prompt not recorded",)
 
 
+def test_the_chunks_of_a_stream_in_one_list() -> None:
+    chunk = {"candidates": [{"content": content("model", "one ")}]}
+    rest = {**RESPONSE, "candidates": [{"content": content("model", "file"), "finishReason": "STOP"}]}
+    (call,) = only([[chunk, rest]]).calls
+    assert (call.response, call.usage.input) == (TALK[3], 12)
+
+
 def test_a_chat() -> None:
     transcript = only(gemini_chat())
     call = {"functionCall": {"id": "t1", "name": "ls", "args": {"dir": "."}}}

@@ -94,6 +94,13 @@ def test_server_sent_events_say_the_same_as_lines(write: Any) -> None:
     assert (found.counts.read, found.counts.used, found.counts.ignored) == (len(events) + 1, len(events), 1)
 
 
+@pytest.mark.parametrize("write", [chat, claude, lambda: responses("r1", item("assistant", "a"))])
+def test_events_in_one_list(write: Any) -> None:
+    found = read(json.dumps(write()))
+    assert found.transcripts[0].calls == only(write()).calls
+    assert (found.counts.read, found.counts.used, found.problems) == (1, 1, [])
+
+
 def test_each_stream_is_a_response_of_its_own() -> None:
     events = [*chat("a", "one"), *chat("b", "two"), *claude(), *claude("m2")]
     found = read(lines(events))

@@ -126,6 +126,9 @@ class _Session:
     def transcripts(self) -> Iterator[Transcript]:
         """Yield the transcripts that hold messages, the main one first."""
         ignored = self.ignored.tell()
+        if self.result and not any(self.lines.values()):
+            expected = "Record it with `--output-format stream-json --verbose`."
+            self.reading.report.add("this is only the result of a session, without its messages", expected)
         for name, lines in self.lines.items():
             thread = Thread(self.reading.report)
             for line, is_compaction in self._linked(name, lines):

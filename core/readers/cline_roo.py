@@ -45,7 +45,8 @@ def read(reading: Reading) -> Iterator[Transcript]:
         task = _Task(reading)
         for number, message in enumerate(record.value, 1):
             task.take(message, ", ".join(filter(None, (record.place, f"message {number}"))))
-        yield task.log.transcript(prompt=task.prompt)
+        meta = {"ignored": {"reasoning": task.thoughts}} if task.thoughts else {}
+        yield task.log.transcript(prompt=task.prompt, meta=meta)
 
 
 class _Task:
@@ -53,6 +54,7 @@ class _Task:
         self.reading = reading
         self.log = EventLog("anthropic", reading)
         self.prompt = ""
+        self.thoughts = 0
         self._calls: list[Wire] = []
         self._first: Wire | None = None
         self._sent: list[tuple[Wire, str]] = []
@@ -60,6 +62,9 @@ class _Task:
 
     def take(self, message: Any, place: str) -> None:
         """Take one message in."""
+        if isinstance(message, Mapping) and _is_thought(message):
+            self.thoughts += 1
+            return
         if not isinstance(message, Mapping) or not isinstance(message.get("content"), str | list):
             expected = "An object with a role and content was expected; it was left out."
             self.reading.report.add("this is no message", expected, place=place)
@@ -148,9 +153,14 @@ def _is_history(value: Any) -> bool:
     if not isinstance(value, list) or not value:
         return False
     messages = [message for message in value if isinstance(message, Mapping)]
-    if any(message.get("role") not in ("user", "assistant") for message in messages):
+    if any(message.get("role") not in ("user", "assistant") for message in messages if not _is_thought(message)):
         return False
     return any(map(_shows, messages))
+
+
+def _is_thought(message: Wire) -> bool:
+    """Tell whether an entry is encrypted reasoning, which Roo keeps beside the messages."""
+    return message.get("type") == "reasoning" and "content" not in message
 
 
 def _shows(message: Wire) -> bool:

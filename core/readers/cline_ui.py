@@ -57,6 +57,7 @@ class _Screen:
         self._usage: Usage | None = None
         self._at: Any = None
         self._place = ""
+        self._deleted: list[Any] = []
 
     def transcript(self) -> Iterator[Transcript]:
         """Yield the task, if it holds a request."""
@@ -105,6 +106,7 @@ class _Screen:
         facts = _parsed(text(shown, "text"))
         sent = text(facts, "request")
         self.prompt = self.prompt or task_of(sent)
+        self._cut(shown.get("conversationHistoryDeletedRange"))
         if sent:
             self.log.say({"role": "user", "content": [{"type": "text", "text": sent}]}, place)
         else:
@@ -112,6 +114,16 @@ class _Screen:
                 "the request's text is missing", "Its prompt is incomplete.", place=place, warning=True
             )
         self._usage, self._at, self._place = _usage(facts), parse_time(shown.get("ts")), place
+
+    def _cut(self, deleted: Any) -> None:
+        """Leave out of the window what Cline says that it left out: messages by their first and last number."""
+        if not isinstance(deleted, list) or len(deleted) != 2 or deleted == self._deleted:
+            return
+        first, last = deleted
+        happened = [self.log.builder.messages[node] for node in self.log.builder.path(self.log.at.happened)]
+        if isinstance(first, int) and isinstance(last, int) and 0 <= first <= last < len(happened):
+            self._deleted = deleted
+            self.log.rewrite([*happened[:first], *happened[last + 1 :]], "old messages were left out of the prompt")
 
     def _flush(self) -> None:
         """Add the call whose pieces were shown since its request."""

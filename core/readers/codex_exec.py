@@ -161,7 +161,8 @@ def _usage(figures: Mapping[str, int]) -> Usage:
 
 
 def _is_event(value: Any) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("type"), str) and value["type"] in EVENTS
+    kind = text(value, "type")
+    return kind in EVENTS or kind.startswith(("thread.", "turn.", "item."))
 
 
 def _is_own(value: Any) -> bool:

@@ -19,7 +19,7 @@ from .records import Record
 from .responses import count
 from .times import parse_time
 
-REPLIES = ("gemini", "model", "assistant")
+REPLIES = ("gemini", "model", "assistant", "qwen")
 SHOWN = ("info", "error", "warning")
 _KNOWN = frozenset({*SHOWN, "header", "$set", "$rewindTo", "copy", "rewound", "logs"})
 _COMMANDS = ("/", "?")
@@ -267,7 +267,7 @@ def _is_message(value: Any) -> bool:
 
 
 def _is_reply(value: Any) -> bool:
-    return _is_message(value) and value["type"] == "gemini" and not _dotted(value)
+    return _is_message(value) and value["type"] in ("gemini", "qwen") and not _dotted(value)
 
 
 def _dotted(value: Wire) -> bool:

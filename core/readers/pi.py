@@ -210,7 +210,7 @@ def _is_header(value: Any) -> bool:
 
 def _is_entry(value: Any) -> bool:
     kind = text(value, "type")
-    return bool(kind) and (_is_header(value) or "parentId" in value or _is_message(value) or "id" in value)
+    return kind in _KNOWN or (bool(kind) and ("parentId" in value or "id" in value))
 
 
 def _is_message(value: Any) -> bool:

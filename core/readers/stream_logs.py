@@ -44,6 +44,8 @@ def joined_streams(records: Iterable[Record], report: Report) -> Iterator[Record
     """Yield records as they are, and one record for all events of a stream. Each event is counted."""
     log = _Log(report)
     for record in records:
+        if _is_stream(record.value):
+            record = Record(_joined_list(record.value), record.place)
         kind = event_kind(record.value)
         within = not kind and log.open and isinstance(record.value, dict) and record.value.get("type") in WITHIN
         if record.value == DONE:
@@ -54,6 +56,20 @@ def joined_streams(records: Iterable[Record], report: Report) -> Iterator[Record
             yield from log.close()
             yield record
     yield from log.close()
+
+
+def _is_stream(value: Any) -> bool:
+    """Tell whether a value is a list of events."""
+    if not isinstance(value, list) or not value or not event_kind(value[0]):
+        return False
+    return all(event_kind(event) or (isinstance(event, dict) and event.get("type") in WITHIN) for event in value)
+
+
+def _joined_list(events: list[Any]) -> list[Any]:
+    """Return the responses whose events stand in one list."""
+    log = _Log(Report())
+    joined = [made for event in events for made in log.add(event_kind(event), Record(event))]
+    return [made.value for made in (*joined, *log.close())]
 
 
 class _Stream:
