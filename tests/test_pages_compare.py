@@ -217,6 +217,15 @@ def test_a_comparison_is_remembered_when_another_page_was_open(page: Open, store
     assert app.dataframe[0].value.columns.tolist()[2:] == ["full_history", "keep_last · 2 turns"]
 
 
+def test_another_transcript_begins_with_its_own_budget(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    app.query_params.clear()
+    app.query_params["transcript"] = id_of(store, "long_chat.json")
+    run(app)
+    assert app.number_input(key="budget").value == 4600
+    assert app.dataframe[0].value.columns.tolist()[2] == "keep_last · 4 turns"
+
+
 def test_a_run_of_an_agent_is_kept_by_steps(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store, "coding_agent.jsonl"))
     assert app.dataframe[0].value.columns.tolist()[2:] == [

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.config import Configuration
 from core.errors import ConfigError
@@ -37,14 +39,20 @@ def said_in_address(opened: Opened, suggested_budget: int) -> dict[str, dict[str
     shown, budget = seen
     _write({slot: written(said) for slot, said in shown.items()})
     if BUDGET not in st.query_params:
-        st.session_state[BUDGET] = budget
-        keep_in_address(BUDGET, None if budget is None else str(budget))
+        _set_budget(budget)
     return dict(shown)
 
 
 def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], budget: int | None) -> None:
     """Keep a comparison for when the viewer comes back to it from another page."""
     st.session_state[_memory(opened)] = dict(shown), budget
+
+
+def _set_budget(budget: int | None) -> None:
+    st.session_state[BUDGET] = budget
+    # Streamlit writes it into the address itself where the widget was shown before, and refuses anyone else's hand.
+    with suppress(StreamlitAPIException):
+        keep_in_address(BUDGET, None if budget is None else str(budget))
 
 
 def _memory(opened: Opened) -> str:
