@@ -7,14 +7,13 @@ message, 2 for each further one; 346 once and 57 a tool; per call 46 and 14 an a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..tokens import Counter
 from ..wire import text_of
 from .base import Cost, Message, Part, PartKind, ToolDefinition
-from .openai_tokens import raw_part, text_costs
+from .openai_tokens import parsed, raw_part, text_costs
 from .unread import part_tokens
 
 REQUEST_FRAME = 5
@@ -47,11 +46,8 @@ def _part(part: Part, counter: Counter) -> int:
 
 
 def _arguments(part: Part) -> Mapping[str, Any]:
-    try:
-        parsed = json.loads(part.text or "{}")
-    except (ValueError, RecursionError):
-        return {"": part.text}
-    return parsed if isinstance(parsed, dict) else {"": part.text}
+    value = parsed(part.text or "{}")
+    return value if isinstance(value, dict) else {"": part.text}
 
 
 def _frame(message: Message, counter: Counter) -> int:

@@ -116,10 +116,11 @@ def _part(part: Part, counter: Counter) -> int:
 def compact(arguments: str) -> str:
     """Return arguments as the provider renders them: parsed and dumped without spaces; as they are if not JSON."""
     value = parsed(arguments)
-    return arguments if parsed is arguments else json.dumps(parsed, ensure_ascii=False, separators=(",", ":"))
+    return arguments if value is arguments else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def parsed(text: str) -> Any:
+    """Return the value of a JSON text; the text itself where it is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
