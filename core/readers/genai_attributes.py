@@ -171,7 +171,7 @@ def _vercel_reply(attributes: Attributes) -> Loose | None:
         if isinstance(one, Mapping):
             given = decoded(one.get("input", one.get("args")))
             content.append({**one, "type": "tool-call", "input": given})
-    return Loose([{"role": "assistant", "content": content}])
+    return Loose([{"role": "assistant", "content": said if len(content) == 1 and said else content}])
 
 
 def _from_value(attributes: Attributes, side: str, read: Any) -> Loose | None:

@@ -33,6 +33,7 @@ SPEAKERS = {
 SHORTEST_CUT = 64
 """Characters below which no exporter cuts an attribute off."""
 WITHIN = ("inputs", "input", "kwargs", "request", "body", "prompt", "prompts", "chat_history", "args", "data", "value")
+REPLY_KEYS = ("content", "tool_calls", "function_call", "reasoning_content", "refusal", "additional_kwargs")
 AROUND_REPLY = ("message", "output", "outputs", "response", "result", "data", "value")
 
 
@@ -107,7 +108,7 @@ def _one_reply(value: Wire, depth: int) -> Loose | None:
     if isinstance(value.get("message"), Mapping) and is_message(value["message"]):
         return Loose([value["message"]])
     if isinstance(value.get("content"), str | list) and "role" not in value:
-        return Loose([{**value, "role": "assistant"}])
+        return Loose([{"role": "assistant", **{key: value[key] for key in REPLY_KEYS if key in value}}])
     if objects(value, "parts"):
         return Loose([{"role": "assistant", **value}])
     if isinstance(value.get("text"), str):

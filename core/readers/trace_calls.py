@@ -91,7 +91,8 @@ def _item(call: Recorded, name: str) -> Item:
     body = _body(call, prompt, said.messages, tools, system, name)
     response = _reply(reply, said.messages, name)
     missing = _missing(body, said.messages, response, bool(tools), prompt.whole, name)
-    exact = prompt.whole and not said.converted and not call.tools and not call.system
+    added = bool(call.system) or (bool(tools) and "tools" not in prompt.rest)
+    exact = prompt.whole and not said.converted and not added
     partial = bool(missing) or not said.messages
     notes = [*call.notes, *([NO_PROMPT] if not said.messages else missing)]
     return Item(
