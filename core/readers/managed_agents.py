@@ -35,6 +35,7 @@ _KNOWN = frozenset(
         "session.thread_status_running",
         "session.thread_status_idle",
         "request",
+        "copy of an event",
     ]
 )
 

@@ -61,7 +61,7 @@ def _is_plain(value: Wire) -> bool:
 
 def _chat(messages: list[Wire], reading: Reading, place: str, session: str) -> Transcript:
     log = EventLog("openai_chat", reading)
-    split = [vercel_messages.to_chat(one) if vercel_messages.is_message(one) else [one] for one in messages]
+    split = [vercel_messages.to_chat(one) for one in messages]
     wires = iter(paired(wire for group in split for wire in group))
     for number, (one, group) in enumerate(zip(messages, split, strict=True), 1):
         within = ", ".join(filter(None, (place, f"message {number}")))

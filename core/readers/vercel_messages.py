@@ -48,16 +48,13 @@ def to_chat(message: Wire) -> list[Wire]:
     return _given(message)
 
 
-def results_within(message: Wire) -> bool:
-    """Tell whether a message holds several replies, or results beside calls."""
-    return is_ui_message(message) and message["role"] == "assistant"
-
-
 def _given(message: Wire) -> list[Wire]:
     content = message.get("content")
-    if not isinstance(content, list):
+    added = objects(message, "experimental_attachments")
+    if not isinstance(content, list) and not added:
         return [{"role": message["role"], "content": content}]
-    parts = objects(message, "content")
+    said: list[Wire] = [{"type": "text", "text": content}] if isinstance(content, str) else []
+    parts = [*objects(message, "content"), *said, *({"type": "file", **one} for one in added)]
     kept = chat_wire.slim([part for block in parts if (part := _part(block)) is not None])
     if message["role"] != "assistant":
         return [{"role": message["role"], "content": kept}]
@@ -130,7 +127,7 @@ def _part(block: Wire) -> Any:
         return None
     if kind == "text":
         return chat_wire.text_part(block["text"]) if text(block, "text") else None
-    media = text(block, "mediaType", "mimeType")
+    media = text(block, "mediaType", "mimeType", "contentType")
     if kind == "image" or (kind == "file" and media.startswith("image/")):
         data = next((block[key] for key in ("url", "image", "data") if isinstance(block.get(key), str)), None)
         return dict(block) if data is None else chat_wire.image(chat_wire.data_url(media, data))
