@@ -338,3 +338,42 @@ def copilot_session() -> Records:
         copilot_event("assistant.message", 2, content="one file", toolRequests=[], outputTokens=3),
         copilot_event("session.shutdown", modelMetrics={"claude-x": {"usage": {"inputTokens": 50}}}),
     ]
+
+
+def copilot_chat() -> dict[str, Any]:
+    rounds = [
+        {"response": "looking", "toolCalls": [{"id": "t1", "name": "ls", "arguments": "{}"}]},
+        {"response": "one"},
+    ]
+    told = {"toolCallRounds": rounds, "toolCallResults": {"t1": {"content": [{"value": "a.txt"}]}}}
+    turn = {"requestId": "r1", "message": {"text": "list files"}, "result": {"metadata": told}, "modelId": "gpt-x"}
+    return {"version": 3, "sessionId": "s1", "requests": [turn]}
+
+
+def kimi_context() -> Records:
+    called = {"id": "c1", "type": "function", "function": {"name": "Bash", "arguments": "{}"}}
+    return [
+        {"role": "_system_prompt", "content": "be Kimi"},
+        {"role": "user", "content": "list files"},
+        {"role": "assistant", "content": [{"type": "think", "think": "hm"}], "tool_calls": [called]},
+        {"role": "_usage", "token_count": 99},
+        {"role": "tool", "tool_call_id": "c1", "content": "a.txt"},
+    ]
+
+
+def kimi_old() -> Records:
+    def old(kind: str, /, **payload: Any) -> dict[str, Any]:
+        return {"timestamp": 1785612812.8, "message": {"type": kind, "payload": payload}}
+
+    function = {"name": "Bash", "arguments": "{"}
+    return [
+        {"type": "metadata", "protocol_version": "1.1"},
+        old("TurnBegin", user_input="list files"),
+        old("StepBegin", n=1),
+        old("ToolCall", id="c1", function=function),
+        old("ToolCallPart", arguments_part="}"),
+        old("StatusUpdate", token_usage={"input_other": 1}),
+        old("SubagentEvent", task_tool_call_id="c1", event={"type": "TurnBegin", "payload": {"user_input": "x"}}),
+        old("ToolResult", tool_call_id="c1", return_value={"output": "a.txt"}),
+        old("CompactionEnd"),
+    ]

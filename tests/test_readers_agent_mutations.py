@@ -86,6 +86,9 @@ WRITERS: dict[str, Callable[[], list[Any]]] = {
     "kimi": sessions.kimi_session,
     "pi": sessions.pi_session,
     "copilot": sessions.copilot_session,
+    "copilot_chat": in_a_list(sessions.copilot_chat),
+    "kimi_context": sessions.kimi_context,
+    "kimi_old": sessions.kimi_old,
 }
 FORMATS = {
     "gemini": "gemini",
@@ -102,6 +105,9 @@ FORMATS = {
     "kimi": "kimi_cli",
     "pi": "pi",
     "copilot": "copilot_cli",
+    "copilot_chat": "copilot_chat",
+    "kimi_context": "kimi_context",
+    "kimi_old": "kimi_cli",
     "responses": "openai_responses",
 }
 

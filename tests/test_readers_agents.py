@@ -1,4 +1,4 @@
-"""Logs of iFlow, Kimi CLI, pi and Copilot CLI; and what holds for all agents' logs."""
+"""Logs of iFlow, pi and Copilot CLI; and what holds for all agents' logs."""
 
 import json
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ import pytest
 
 from core.readers import read
 from core.replay import replay
-from core.transcript import Fidelity, Usage
+from core.transcript import Usage
 from core.validity import validate
 from tests.agent_sessions import (
     copilot_event,
@@ -17,9 +17,6 @@ from tests.agent_sessions import (
     iflow_line,
     iflow_result,
     iflow_session,
-    kimi_prompt,
-    kimi_session,
-    kimi_step,
     lines,
     only,
     pi_entry,
@@ -96,77 +93,6 @@ class TestIflow:
         kinds = [block["type"] for block in blocks]
         assert (kinds.count("tool_use"), kinds.count("tool_result"), len(transcript.calls)) == (6, 6, 4)
         assert (found.counts.used, found.problems) == (16, [])
-
-
-class TestKimi:
-    def test_a_session(self) -> None:
-        transcript = only(kimi_session())
-        step = said(None, reasoning_content="hm", tool_calls=[call("b0", "Bash", '{"command":"ls"}')])
-        assert prompts(transcript) == [[user("list files")], [user("list files"), step, result("b0", "a.txt")]]
-        assert transcript.captured(0) == {"model": "kimi-x", "messages": [system("be Kimi"), user("list files")]}
-        assert [made.response for made in transcript.calls] == [step, said("one file")]
-        assert usages(transcript) == [Usage(33, 20, 3, 4), Usage(5, output=6)]
-        assert transcript.calls[0].at == datetime.fromtimestamp(1785612812.825, UTC)
-        assert {(made.model, made.fidelity) for made in transcript.calls} == {("kimi-x", Fidelity.PARTIAL)}
-        assert (transcript.format, transcript.title, transcript.notes) == ("kimi_cli", "list files", (NO_TOOLS,))
-        assert transcript.meta == {"ignored": {"usage.record": 1}}
-
-    def test_tools_of_newer_versions(self) -> None:
-        snapshot = {
-            "type": "llm.tools_snapshot",
-            "tools": [{"name": "Bash", "description": "d", "parameters": {}}],
-            "time": 1,
-        }
-        records = kimi_session()
-        transcript = only([*records[:3], snapshot, *records[3:]])
-        function = {"name": "Bash", "description": "d", "parameters": {}}
-        assert transcript.captured(0)["tools"] == [{"type": "function", "function": function}]
-        assert {made.fidelity for made in transcript.calls} == {Fidelity.RECONSTRUCTED}
-        assert transcript.notes == ()
-
-    def test_requests_that_failed_and_prompts_that_were_sent_again(self) -> None:
-        begin = {"type": "context.append_loop_event", "event": {"type": "step.begin", "uuid": "x"}, "time": 1}
-        answer = {"type": "content.part", "part": {"type": "text", "text": "hi"}}
-        records = [kimi_session()[0], kimi_prompt("a"), begin, kimi_prompt("b"), *kimi_step(1, answer, inputOther=3)]
-        transcript = only(records)
-        parts = [{"type": "text", "text": text} for text in "ab"]
-        assert prompts(transcript) == [[user(parts)]]
-        assert "1 requests got no response" in transcript.notes
-
-    def test_a_compaction(self) -> None:
-        """The request that wrote the summary is a call; the newest prompts and the summary stay."""
-        usage = {"type": "usage.record", "usageScope": "session", "usage": {"inputOther": 50, "output": 9}, "time": 1}
-        applied = {
-            "type": "context.apply_compaction",
-            "summary": "s",
-            "contextSummary": "so far: s",
-            "keptUserMessageCount": 1,
-            "time": 1,
-        }
-        answer = {"type": "content.part", "part": {"type": "text", "text": "ok"}}
-        later = [kimi_prompt("more"), *kimi_step(3, answer, inputOther=7)]
-        transcript = only([*kimi_session(), usage, applied, *later])
-        assert prompts(transcript)[3] == [user("list files"), user("so far: s"), user("more")]
-        assert (transcript.calls[2].response, transcript.calls[2].usage) == (said("s"), Usage(50, output=9))
-        assert len(prompts(transcript, history=True)[3]) == 5
-        assert transcript.captured(3)["messages"][0] == system("be Kimi")
-        assert "the conversation was compacted before call 3" in transcript.notes
-
-    def test_messages_that_were_put_in_stay_apart(self) -> None:
-        answer = {"type": "content.part", "part": {"type": "text", "text": "ok"}}
-        talk = [kimi_prompt("a"), kimi_prompt("reminder", "injection"), *kimi_step(1, answer, inputOther=3)]
-        assert prompts(only([kimi_session()[0], *talk])) == [[user("a"), user("reminder")]]
-
-    def test_a_real_session(self, transcripts_folder: Path) -> None:
-        """The log names the number of messages of each request; the one that compacts adds an instruction."""
-        path = transcripts_folder / "kimi-cli" / "agent-sessions-tools.jsonl"
-        (transcript,) = read(path).transcripts
-        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-        sent = [record["messageCount"] for record in records if record["type"] == "llm.request"]
-        assert [len(prompt) for prompt in prompts(transcript)] == [*sent[2:-1], sent[-1] - 1]
-        figures = [(usage.input or 0, usage.output or 0, usage.cache_read or 0) for usage in usages(transcript)]
-        assert [sum(column) for column in zip(*figures, strict=True)] == [691678, 5515, 661504]
-        assert "2 requests got no response" in transcript.notes
 
 
 class TestPi:
@@ -276,6 +202,40 @@ class TestCopilot:
         roles = [message["role"] for message in transcript.messages]
         assert [roles.count(role) for role in ("user", "assistant", "tool")] == [2, 6, 11]
         assert (found.counts.read, found.counts.broken, found.problems) == (55, 0, [])
+
+
+class TestCopilotChat:
+    def chat(self, **turn: Any) -> dict[str, Any]:
+        asked = {"requestId": "r1", "message": {"text": "list files"}, "modelId": "gpt-x", "timestamp": 1769203363000}
+        return {"version": 3, "sessionId": "s1", "requests": [{**asked, **turn}]}
+
+    def test_rounds_are_calls(self) -> None:
+        listed = {"id": "t1", "name": "ls", "arguments": "{}"}
+        told = {
+            "renderedUserMessage": [{"type": 1, "text": "<now>list files"}],
+            "renderedGlobalContext": [{"type": 1, "text": "context"}],
+            "toolCallRounds": [
+                {"response": "looking", "toolCalls": [listed]},
+                {"response": "one file", "toolCalls": []},
+            ],
+            "toolCallResults": {"t1": {"content": [{"value": "a.txt"}]}},
+        }
+        transcript = only(self.chat(result={"metadata": told}))
+        step = said("looking", tool_calls=[call("t1", "ls", "{}")])
+        first = [user("context"), user("<now>list files")]
+        assert prompts(transcript) == [first, [*first, step, result("t1", "a.txt")]]
+        assert [made.response for made in transcript.calls] == [step, said("one file")]
+        assert (transcript.format, transcript.title, transcript.session) == ("copilot_chat", "list files", "s1")
+
+    def test_a_turn_without_rounds_has_what_was_shown(self) -> None:
+        shown = [
+            {"value": "one "},
+            {"kind": "progress", "value": "x"},
+            {"kind": "markdownContent", "content": {"value": "file"}},
+        ]
+        usage = {"promptTokens": 9, "completionTokens": 2}
+        transcript = only(self.chat(response=shown, result={"usage": usage}))
+        assert [(made.response, made.usage) for made in transcript.calls] == [(said("one file"), Usage(9, output=2))]
 
 
 FOLDERS = (

@@ -11,10 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from ..transcript import Fidelity, Transcript, Usage
-from ..wire import Wire, dump
+from ..wire import Wire
 from .event_log import EventLog, Ignored
 from .fields import inner, objects, text, texts_of
 from .formats import Format, Reading, share
+from .kimi_steps import Step, call_of, content_of, usage_of
+from .kimi_wire import OldWire, is_old
 from .records import Record
 from .responses import count
 from .times import parse_time
@@ -23,7 +25,7 @@ _KNOWN = frozenset(
     """
     metadata config.update tools.set_active_tools turn.prompt context.append_loop_event llm.tools_snapshot llm.request
     usage.record permission.record_approval_result plan_mode.enter plan_mode.exit full_compaction.begin
-    full_compaction.complete context.append_message context.apply_compaction turn.steer turn.end todo.update
+    full_compaction.complete context.append_message context.apply_compaction turn.steer turn.end todo.update message
     """.split()  # noqa: SIM905
 )
 
@@ -36,11 +38,20 @@ def sniff(values: Sequence[Any]) -> float:
 
 
 def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the session."""
+    """Yield the session, then its sub-agents where an older log holds them."""
     session = _Session(reading)
+    agents: dict[str, _Session] = {}
     for record in reading.records:
-        session.take(record)
-    yield from session.transcript()
+        nested = inner(record.value, "message", "payload", "event")
+        agent = text(inner(record.value, "message", "payload"), "task_tool_call_id", "parent_tool_call_id")
+        if is_old(record.value) and nested and agent:
+            record = Record({**record.value, "message": nested}, record.place)
+            agents.setdefault(agent, _Session(reading)).take(record)
+        else:
+            session.take(record)
+    yield from session.transcript({})
+    for name, sub in agents.items():
+        yield from sub.transcript({"agent": name, "task": name})
 
 
 class _Session:
@@ -48,10 +59,11 @@ class _Session:
         self.reading = reading
         self.log = EventLog("openai_chat", reading)
         self.ignored = Ignored(reading, _KNOWN)
+        self._old = OldWire()
         self.model = ""
         self.prompt = ""
         self._failed = 0
-        self._step: _Step | None = None
+        self._step: Step | None = None
         self._compacting: Usage | None = None
         self._prompts: list[Wire] = []
         self._typed: tuple[Wire, str] | None = None
@@ -60,15 +72,25 @@ class _Session:
         """Take one event in, and count it."""
         value, place = record.value, record.place
         kind = text(value, "type")
-        if not kind:
+        if is_old(value):
+            events = [self._used(event, place) for event in self._old.events(value)]
+            self.reading.report.counts.used += any(events)
+            if not any(events):
+                self.ignored.add("message/" + text(inner(value, "message"), "type"), place)
+        elif not kind:
             expected = "An object with `type` was expected; it was left out."
             self.reading.report.broken("this is no event of Kimi CLI", expected, place=place)
-        elif kind == "context.append_loop_event":
-            self._loop(inner(value, "event"), place, parse_time(value.get("time")))
-        elif self._event(kind, value, place):
+        elif self._used(value, place):
             self.reading.report.used()
         else:
-            self.ignored.add(kind, place)
+            self.ignored.add("/".join(filter(None, (kind, text(inner(value, "event"), "type")))), place)
+
+    def _used(self, value: Wire, place: str) -> bool:
+        """Take an event in; tell whether it was of use."""
+        kind = text(value, "type")
+        if kind == "context.append_loop_event":
+            return self._loop(inner(value, "event"), place, parse_time(value.get("time")))
+        return self._event(kind, value, place)
 
     def _event(self, kind: str, value: Wire, place: str) -> bool:
         """Take in an event that is no part of a step; tell whether it was of use."""
@@ -83,10 +105,15 @@ class _Session:
             self.log.settings["tools"] = [_definition(tool) for tool in objects(value, "tools")]
             return True
         if kind == "usage.record" and value.get("usageScope") == "session":
-            self._compacting = _usage(value.get("usage"))
+            self._compacting = usage_of(value.get("usage"))
             return True
         if kind == "context.apply_compaction":
             self._compacted(value)
+            return True
+        if kind == "context.compacted_unseen":
+            self._end(place)
+            self._say_typed()
+            self.log.rewrite([], "the conversation was compacted, behind a summary that is not recorded,")
             return True
         if kind == "metadata":
             self.log.started = parse_time(value.get("created_at"))
@@ -104,10 +131,10 @@ class _Session:
         """Add a message; prompts that got no answer are sent as one with the next."""
         self._end(place)
         content = message.get("content")
-        wire: dict[str, Any] = {"role": text(message, "role") or "user", "content": _content(content)}
+        wire: dict[str, Any] = {"role": text(message, "role") or "user", "content": content_of(content)}
         calls = objects(message, "toolCalls")
         if calls:
-            wire["tool_calls"] = [_call(call) for call in calls]
+            wire["tool_calls"] = [call_of(call) for call in calls]
         if text(message, "toolCallId"):
             wire["tool_call_id"] = text(message, "toolCallId")
         typed = wire["role"] == "user" and text(inner(message, "origin"), "kind") in ("", "user")
@@ -125,19 +152,19 @@ class _Session:
             self._prompts.append(self._typed[0])
             self._typed = None
 
-    def _loop(self, event: Wire, place: str, at: datetime | None) -> None:
+    def _loop(self, event: Wire, place: str, at: datetime | None) -> bool:
+        """Take in an event of a step; tell whether it was of use."""
         kind = text(event, "type")
         if kind == "step.begin":
             self._end(place)
-            self._step = _Step(place)
-            self.reading.report.used()
-        elif self._step is not None and self._step.take(kind, event):
-            self._step.at = at or self._step.at
-            self.reading.report.used()
-            if kind == "step.end":
-                self._end(place)
-        else:
-            self.ignored.add(f"context.append_loop_event/{kind}", place)
+            self._step = Step(place)
+            return True
+        if self._step is None or not self._step.take(kind, event):
+            return False
+        self._step.at = at or self._step.at
+        if kind == "step.end":
+            self._end(place)
+        return True
 
     def _end(self, place: str) -> None:
         """Add the step as a call, if the model answered."""
@@ -168,7 +195,7 @@ class _Session:
         prompts = self._prompts[-kept:] if kept else []
         self.log.compact([*self.log.at.lead, *prompts, {"role": "user", "content": summary}])
 
-    def transcript(self) -> Iterator[Transcript]:
+    def transcript(self, meta: Mapping[str, Any]) -> Iterator[Transcript]:
         """Yield the session, if it holds anything."""
         self._end("")
         self._say_typed()
@@ -177,56 +204,8 @@ class _Session:
             return
         if self._failed:
             self.log.notes.append(f"{self._failed} requests got no response")
-        yield self.log.transcript(prompt=self.prompt, meta={"ignored": ignored} if ignored else {})
-
-
-class _Step:
-    """One request and what came of it."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-        self.at: datetime | None = None
-        self.said: list[str] = []
-        self.thought: list[str] = []
-        self.calls: list[Wire] = []
-        self.results: list[Wire] = []
-        self.usage = Usage()
-
-    def take(self, kind: str, event: Wire) -> bool:
-        """Take an event of the step in; tell whether it was of use."""
-        part = inner(event, "part")
-        if kind == "content.part" and text(part, "think"):
-            self.thought.append(text(part, "think"))
-        elif kind == "content.part" and text(part, "text"):
-            self.said.append(text(part, "text"))
-        elif kind == "tool.call":
-            self.calls.append(_call(event))
-        elif kind == "tool.result":
-            output = inner(event, "result").get("output", event.get("result"))
-            content = output if isinstance(output, str) else _content(output)
-            self.results.append({"role": "tool", "tool_call_id": text(event, "toolCallId"), "content": content})
-        elif kind == "step.end":
-            self.usage = _usage(event.get("usage"))
-        else:
-            return False
-        return True
-
-    def reply(self) -> Wire:
-        """Return what the model answered as one message."""
-        wire: dict[str, Any] = {"role": "assistant", "content": "".join(self.said) or (None if self.calls else "")}
-        if self.thought:
-            wire["reasoning_content"] = "\n".join(self.thought)
-        if self.calls:
-            wire["tool_calls"] = self.calls
-        return wire
-
-
-def _call(call: Wire) -> Wire:
-    function = inner(call, "function") or call
-    given = function.get("args", function.get("arguments"))
-    arguments = given if isinstance(given, str) else dump(given or {})
-    named = {"name": text(function, "name"), "arguments": arguments}
-    return {"id": text(call, "toolCallId", "id", "uuid"), "type": "function", "function": named}
+        more = {"ignored": ignored} if ignored else {}
+        yield self.log.transcript(prompt=self.prompt, session=str(meta.get("agent", "")), meta={**meta, **more})
 
 
 def _definition(tool: Wire) -> Wire:
@@ -234,16 +213,6 @@ def _definition(tool: Wire) -> Wire:
         return tool
     named = {key: tool[key] for key in ("name", "description", "parameters") if key in tool}
     return {"type": "function", "function": named}
-
-
-def _content(content: Any) -> Any:
-    """Return content as OpenAI chat takes it: one text as a text, parts as they are."""
-    parts = content if isinstance(content, list) else [content]
-    if isinstance(content, str) or content is None:
-        return content or ""
-    if len(parts) == 1 and text(parts[0], "type") == "text":
-        return text(parts[0], "text")
-    return content if isinstance(content, list) else dump(content)
 
 
 def _joined(first: Wire, second: Wire) -> Wire:
@@ -255,23 +224,11 @@ def _parts(content: Any) -> list[Any]:
     return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
-def _usage(usage: Any) -> Usage:
-    """Return the usage of a step: its `inputOther` leaves out what came from the cache or went into it."""
-    if not isinstance(usage, Mapping):
-        return Usage()
-    other, read = count(usage.get("inputOther")), count(usage.get("inputCacheRead"))
-    write = count(usage.get("inputCacheCreation"))
-    return Usage(
-        input=None if other is None else other + (read or 0) + (write or 0),
-        cache_read=read,
-        cache_write=write,
-        output=count(usage.get("output")),
-    )
-
-
 def _is_own(value: Any) -> bool:
+    if is_old(value):
+        return text(value["message"], "type")[0].isupper()
     kind = text(value, "type")
-    return kind in _KNOWN and kind != "metadata" and ("time" in value or "event" in value)
+    return kind in _KNOWN and kind not in ("metadata", "message") and ("time" in value or "event" in value)
 
 
 FORMAT = Format("kimi_cli", "Kimi CLI wire logs", sniff, read)
