@@ -30,7 +30,7 @@ def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     rows, overhead = [], 0
     for message in messages:
         texts = text_costs(message, counter)
-        rows.append(tuple(texts.get(i, 0) or _part(part, counter) for i, part in enumerate(message.parts)))
+        rows.append(tuple(texts[i] if i in texts else _part(part, counter) for i, part in enumerate(message.parts)))
         overhead += _frame(message, counter)
     return Cost(tuple(rows), overhead)
 

@@ -132,7 +132,10 @@ class Gemini:
         for message in messages:
             texts = text_costs(message, counter)
             rows.append(
-                tuple(texts.get(i, 0) or raw_part(part, counter, IMAGE_TOKENS) for i, part in enumerate(message.parts))
+                tuple(
+                    texts[i] if i in texts else raw_part(part, counter, IMAGE_TOKENS)
+                    for i, part in enumerate(message.parts)
+                )
             )
         return Cost(tuple(rows), 0 if counter.frames else counter.message_overhead * len(messages))
 

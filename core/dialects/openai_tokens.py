@@ -87,7 +87,8 @@ def _message(message: Message, called: str, counter: Counter) -> tuple[list[int]
         name = next((part.name for part in message.results if part.name), called)
         return [_part(part, counter) for part in message.parts], RESULT_FRAME + counter.count(f"functions.{name}")
     texts = text_costs(message, counter)
-    return [texts.get(i, 0) or _part(part, counter) for i, part in enumerate(message.parts)], _frame(message, counter)
+    row = [texts[i] if i in texts else _part(part, counter) for i, part in enumerate(message.parts)]
+    return row, _frame(message, counter)
 
 
 def _frame(message: Message, counter: Counter) -> int:
@@ -133,7 +134,8 @@ def _grouped(message: Message, counter: Counter) -> tuple[list[int], int]:
     row = []
     for i, part in enumerate(message.parts):
         rendered = _rendered(part)
-        row.append(texts.get(i, 0) or _part(part, counter) if rendered is None else counter.count(rendered))
+        alone = _part(part, counter) if rendered is None else counter.count(rendered)
+        row.append(texts.get(i, alone))
     return row, MESSAGE_FRAME if texts else 0
 
 
@@ -174,9 +176,13 @@ def _without_frames(messages: Sequence[Message], counter: Counter) -> Cost:
     for message in messages:
         texts = text_costs(message, counter)
         rows.append(
-            tuple(texts.get(i, 0) or raw_part(part, counter, IMAGE_TOKENS) for i, part in enumerate(message.parts))
+            tuple(
+                texts[i] if i in texts else raw_part(part, counter, IMAGE_TOKENS)
+                for i, part in enumerate(message.parts)
+            )
         )
-    return Cost(tuple(rows), counter.message_overhead * len(messages))
+    named = sum(counter.count(message.name) for message in messages if message.name)
+    return Cost(tuple(rows), counter.message_overhead * len(messages) + named)
 
 
 def raw_part(part: Part, counter: Counter, image: int) -> int:
