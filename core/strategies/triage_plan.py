@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -91,10 +92,47 @@ class TriagePlan(Plan):
             elif start in self.source.own:
                 yield start, stop, True
             else:
-                while merge and stop < self.count and self.is_evicted(stop) and stop not in self.source.own:
+                while merge and stop < self.count and self._joins(stop):
                     stop += 1
                 yield start, stop, True
             start = stop
+
+    def remains(self, message: int, span_id: str) -> str | None:
+        """Return the text that stands for a span: an extract, or the stub as it would name this unit alone."""
+        index = self.log.unit_of_message(message) if message >= 0 else -1
+        if index < 0 or not self.is_evicted(index):
+            return super().remains(message, span_id) if index < 0 else None
+        own = self.source.own.get(index)
+        stub: str = self.source.stubs.text(index, index + 1)
+        return stub if own is None else "\n".join(text for _, text, _ in own.texts)
+
+    @property
+    def whole_from(self) -> int:
+        """The message from which on nothing may be evicted."""
+        return self.log.units[self.deepest].first if self.deepest < self.count else sys.maxsize
+
+    def last_sent(self, message: int) -> int:
+        """Return the message itself: evicted units have stubs."""
+        return message
+
+    def _decide_at(self, index: int) -> Iterator[Decision]:
+        start, stop, evicted = self._part_of(index)
+        units = self.log.units[start:stop]
+        yield from self._decide_part(units, start, stop, evicted)
+
+    def _part_of(self, index: int) -> tuple[int, int, bool]:
+        """Return the stretch that a unit is in, as `parts` yields it."""
+        if not self.is_evicted(index) or index in self.source.own or not self.source.strategy.merge_stubs:
+            return index, index + 1, self.is_evicted(index)
+        start, stop = index, index + 1
+        while start > 0 and self._joins(start - 1):
+            start -= 1
+        while stop < self.count and self._joins(stop):
+            stop += 1
+        return start, stop, True
+
+    def _joins(self, index: int) -> bool:
+        return self.is_evicted(index) and index not in self.source.own
 
     def sent(self, head: Wire, messages: list[Wire], dialect: Dialect) -> tuple[Wire, list[Wire]]:
         """Return the head and the messages to send."""
