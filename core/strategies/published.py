@@ -202,7 +202,8 @@ class PublishedPlan(Plan):
             if k in middle:
                 yield from _summarised(spans, entry) if k >= self.dropped else map(_dropped, spans)
             if k in tail:
-                yield from (_kept(span, "one of the last messages") for span in spans)
+                again = k in middle
+                yield from (_kept(span, "one of the last messages", again) for span in spans)
         before = self.fixed.overhead + sum(unit.overhead for unit in self.log.units[: self.count])
         after = self.kinds().get(SpanKind.OVERHEAD, 0)
         yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
@@ -217,8 +218,10 @@ def _spans(plan: PublishedPlan, place: int) -> list[Span]:
     return [span for span in unit.spans if span.message == place]
 
 
-def _kept(span: Span, reason: str) -> Decision:
-    return Decision(span.id, Action.KEEP, reason, "strategy.keep_messages", span.tokens, span.tokens)
+def _kept(span: Span, reason: str, again: bool = False) -> Decision:
+    """Keep a span; one that is sent `again`, beside its summary, was counted before."""
+    before = 0 if again else span.tokens
+    return Decision(span.id, Action.KEEP, reason, "strategy.keep_messages", before, span.tokens)
 
 
 def _dropped(span: Span) -> Decision:
