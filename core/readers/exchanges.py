@@ -72,9 +72,9 @@ def call_of(exchange: Exchange, report: Report) -> Item | None:
         return None
     body, answer = _parsed(exchange.request), body_value(exchange.response)
     if isinstance(body, Mapping) and sourcegraph.is_body(body):
-        return _item(exchange, sourcegraph.request(body), sourcegraph.facts(exchange.response), converted=True)
+        return _item(exchange, sourcegraph.request(body), sourcegraph.facts(exchange.response), report, converted=True)
     if isinstance(body, Mapping) and is_body(body):
-        return _item(exchange, as_rest(body), _facts(answer, exchange, report))
+        return _item(exchange, as_rest(body), _facts(answer, exchange, report), report)
     facts = response_facts(answer)
     if facts.dialect is not None:
         return Item(exchange.place, facts.dialect, facts=facts, logged=True, at=exchange.at or facts.at)
@@ -114,12 +114,16 @@ def thread_of(spoken: str, body: Wire) -> str:
     return digest(longest).hex()[:8] if longest else "no system prompt"
 
 
-def _item(exchange: Exchange, body: Wire, facts: ResponseFacts | None, converted: bool = False) -> Item | None:
+def _item(
+    exchange: Exchange, body: Wire, facts: ResponseFacts | None, report: Report, converted: bool = False
+) -> Item | None:
     key = list_key(body)
-    listed = body[key] if isinstance(body[key], list) else [body[key]]
-    kept = [message for message in listed if isinstance(message, Mapping | str)]
-    if len(kept) != len(listed):
-        body = {**body, key: kept}
+    listed = body[key] if isinstance(body[key], list) else [{}]
+    numbers = [number for number, message in enumerate(listed, 1) if isinstance(message, Mapping)]
+    if len(numbers) != len(listed):
+        left = f"{len(listed) - len(numbers)} of {len(listed)} messages are no objects"
+        report.add(left, "They were left out.", place=exchange.place)
+        body = {**body, key: [listed[number - 1] for number in numbers]}
     spoken = _dialect(exchange.url, body, facts)
     session = _session(exchange, body)
     item = Item(
@@ -130,7 +134,7 @@ def _item(exchange: Exchange, body: Wire, facts: ResponseFacts | None, converted
         logged=True,
         session=session,
         at=exchange.at or (facts.at if facts else None),
-        numbers=range(1, len(listed) + 1),
+        numbers=numbers,
         asked=_model(exchange.url),
         fidelity=Fidelity.RECONSTRUCTED if converted else None,
     )

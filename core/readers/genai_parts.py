@@ -7,7 +7,7 @@ from typing import Any
 
 from ..wire import Wire, text_of
 from . import chat_wire
-from .fields import inner, listed
+from .fields import inner, listed, text
 
 ROLES = {"model": "assistant", "ai": "assistant", "human": "user", "developer": "system"}
 REASONING = frozenset({"reasoning", "thinking", "thought"})
@@ -28,14 +28,14 @@ def to_chat(message: Wire) -> list[Wire]:
     parts = [part for part in message["parts"] if isinstance(part, Mapping)]
     results = [_result(part) for part in parts if part.get("type") == "tool_call_response"]
     calls = [_call(part) for part in parts if part.get("type") == "tool_call"]
-    thoughts = [text for part in parts if part.get("type") in REASONING and (text := _text(part))]
+    thoughts = [said for part in parts if text(part, "type") in REASONING and (said := _text(part))]
     content = chat_wire.slim([kept for part in parts if (kept := _content(part)) is not None])
     if role == "assistant" or calls:
         return [*results, chat_wire.assistant(content, calls, "\n".join(thoughts))]
     if role == "tool":
         return results or [chat_wire.result(content)]
-    said = [{"role": role, "content": content}] if content or not results else []
-    return [*results, *said]
+    rest = [{"role": role, "content": content}] if content or not results else []
+    return [*results, *rest]
 
 
 def _call(part: Wire) -> Wire:
@@ -60,8 +60,8 @@ def _content(part: Wire) -> Any:
     if kind in ("tool_call", "tool_call_response") or (kind in REASONING and _text(part)):
         return None
     if kind == "text":
-        text = _text(part)
-        return chat_wire.text_part(text) if text else None
+        said = _text(part)
+        return chat_wire.text_part(said) if said else None
     if kind in ("blob", "uri") and (part.get("modality") == "image" or "image" in text_of(part.get("mime_type"))):
         data = part.get("uri", part.get("data", part.get("content")))
         return chat_wire.image(chat_wire.data_url(part.get("mime_type"), data))
@@ -75,4 +75,4 @@ def system_texts(instructions: Any) -> list[str]:
         value = listed(value, "parts") or [value]
     parts = value if isinstance(value, list) else [value]
     texts = [part if isinstance(part, str) else _text(part) for part in parts if isinstance(part, str | Mapping)]
-    return [text for text in texts if text]
+    return [found for found in texts if found]

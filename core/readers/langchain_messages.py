@@ -159,7 +159,7 @@ def _call_of_block(block: Wire) -> Wire:
 def _reasoning(message: Wire) -> str:
     extra = inner(message, "additional_kwargs")
     found = [text(extra, "reasoning_content")]
-    found += [_thought(block) for block in objects(message, "content") if block.get("type") in THOUGHT_BLOCKS]
+    found += [_thought(block) for block in objects(message, "content") if text(block, "type") in THOUGHT_BLOCKS]
     return "\n".join(dict.fromkeys(filter(None, found)))
 
 
@@ -183,7 +183,7 @@ def _part(block: Any) -> Any:
         return chat_wire.text_part(block) if block else None
     if not isinstance(block, Mapping):
         return chat_wire.text_part(text_of(block))
-    kind = block.get("type")
+    kind = text(block, "type")
     if kind in CALL_BLOCKS or (kind in THOUGHT_BLOCKS and _thought(block)):
         return None
     if kind in ("text", "output_text", "input_text") and isinstance(block.get("text"), str):

@@ -66,7 +66,7 @@ def _is_run(value: Any) -> bool:
     if not isinstance(value, Mapping) or not isinstance(value.get("id"), str):
         return False
     placed = "trace_id" in value or "dotted_order" in value or "session_id" in value or "parent_run_id" in value
-    typed = value.get("run_type") in TYPES and ("inputs" in value or "start_time" in value)
+    typed = text(value, "run_type") in TYPES and ("inputs" in value or "start_time" in value)
     return (placed and ("outputs" in value or "inputs" in value or "run_type" in value)) or typed
 
 

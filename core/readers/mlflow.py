@@ -94,7 +94,7 @@ def _attributes(span: Wire) -> dict[str, Any]:
 
 
 def _node(place: str, span: Wire) -> Node:
-    kind = _attributes(span).get("mlflow.spanType")
+    kind = text(_attributes(span), "mlflow.spanType")
     return Node(
         id=text(_context(span), "span_id") or place,
         parent=text(span, "parent_span_id", "parent_id"),

@@ -221,7 +221,7 @@ def _evidence(message: Any) -> str:
         return CHAT
     if any(isinstance(key, str) and key.startswith("message.") for key in message) or "contents" in message:
         return CHAT
-    return ANTHROPIC if any(block.get("type") in BLOCKS for block in objects(message, "content")) else ""
+    return ANTHROPIC if any(text(block, "type") in BLOCKS for block in objects(message, "content")) else ""
 
 
 def _chat(values: list[Any]) -> Spoken:
