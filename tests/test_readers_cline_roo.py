@@ -61,6 +61,12 @@ def test_results_of_other_tools_stay_texts() -> None:
     assert only(talk).messages[2] == user(result("t1", text("[f] Result:\ny")), "[g] Result: x")
 
 
+def test_results_under_another_name_are_given_by_order_where_all_are_there() -> None:
+    """A call to a tool of an MCP server is named otherwise in its result."""
+    talk = dated(user("<task>a</task>"), said(tool_use("t1", "server0tool")), user("[use_mcp_tool for 's'] Result:\ny"))
+    assert only(talk).messages[2] == user(result("t1", text("[use_mcp_tool for 's'] Result:\ny")))
+
+
 def test_true_results_are_kept_as_they_are() -> None:
     given = user(result("t1", text("r")), "[f] Result: no")
     transcript = only(dated(user("<task>a</task>"), said(tool_use("t1", "f")), given))

@@ -114,11 +114,13 @@ class _Task:
         waiting = [call for call in self._calls if text(call, "id") not in _answered(wire)]
         if not waiting or not isinstance(wire.get("content"), list):
             return wire
+        named = [_named(block) for block in wire["content"]]
+        by_order = sum(map(bool, named)) == len(waiting)
         results: list[Any] = []
         others: list[Any] = []
-        for block in wire["content"]:
-            found = _RESULT.match(text(block, "text")) if text(block, "type") == "text" else None
-            call = next((call for call in waiting if found and call.get("name") == found.group(1)), None)
+        for block, name in zip(wire["content"], named, strict=True):
+            call = next((call for call in waiting if name and call.get("name") == name), None)
+            call = waiting[0] if call is None and name and by_order else call
             if call is None:
                 (results if text(block, "type") == "tool_result" else others).append(block)
             else:
@@ -131,6 +133,12 @@ class _Task:
         note = "tool results are recorded as texts and were given to their calls by name and order"
         if note not in self.log.notes:
             self.log.notes.append(note)
+
+
+def _named(block: Any) -> str:
+    """Return the tool whose result a text says that it is; empty if it is no result."""
+    found = _RESULT.match(text(block, "text")) if text(block, "type") == "text" else None
+    return found.group(1) if found else ""
 
 
 def _answered(wire: Wire) -> set[str]:
