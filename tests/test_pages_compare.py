@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.config import load_config
+from core.config import load_config, strategy_kinds
 from core.export import pinned
 from core.replay import Replay, replay
 from core.runtime import ContextRuntime
@@ -140,9 +140,27 @@ def test_another_strategy_brings_its_own_form(page: Open, store: Library) -> Non
     }
 
 
+def test_every_strategy_has_a_form_that_can_be_applied(page: Open, store: Library) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "a")
+    for kind in strategy_kinds():
+        app.session_state["edit_a"] = True
+        run(app)
+        app.selectbox(key="a_kind").set_value(kind)
+        run(app)
+        app.button(key="a_apply").click()
+        run(app)
+        assert json.loads(app.query_params["a"])["strategy"]["kind"] == kind
+        assert not app.error
+
+
 @pytest.mark.parametrize(
     ("rules", "key"),
-    [("{not json", "rules"), ('{"evict": "pinned"}', "rules"), ('[{"evikt": "pinned"}]', "rules.0.evikt")],
+    [
+        ("{not json", "rules"),
+        ('{"evict": "pinned"}', "rules"),
+        ('[{"evikt": "pinned"}]', "rules.0.evikt"),
+        ("7", "rules"),
+    ],
 )
 def test_what_a_form_cannot_use_is_explained_and_changes_nothing(
     page: Open, store: Library, rules: str, key: str

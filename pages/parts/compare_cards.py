@@ -35,9 +35,14 @@ from .strategy_fields import (
     to_form,
 )
 
-ORDER = ("integer", "number", "choice", "boolean", "text", "list", "json")
+ORDER = ("integer", "number", "choice", "boolean", "text", "list", "any", "json")
 WIDE = ORDER[4:]
 """Kinds of fields in the order of a form; the last ones need its whole width."""
+
+SECTIONS = {
+    "rules": "What rules say about spans: eviction class, priority, required, tier. A list of objects.",
+    "shrink": "Shrinkers, in order, that make single spans smaller before the strategy decides. A list of objects.",
+}
 
 Shown = Mapping[str, Mapping[str, Any]]
 
@@ -95,10 +100,9 @@ def _form(slot: str, said: Mapping[str, Any], shown: Shown) -> None:
         for place, field in enumerate(fields):
             with st.container() if field.kind in WIDE else columns[place % 3]:
                 _widget(f"{slot}_{kind}_{field.name}", field, values.get(field.name, field.default))
-        st.text_area(
-            "Rules, as JSON", json_text(said.get("rules")), key=f"{slot}_{kind}_rules", height="content",
-            help="What rules say about spans: eviction class, tier, priority, required.",
-        )  # fmt: skip
+        for section, help_text in SECTIONS.items():
+            label, text = f"{section.capitalize()}, as JSON", json_text(said.get(section))
+            st.text_area(label, text, key=f"{slot}_{kind}_{section}", height="content", help=help_text)
         st.form_submit_button(
             "Apply", type="primary", on_click=_apply, args=(slot, kind, said, shown), key=f"{slot}_apply"
         )
@@ -124,7 +128,7 @@ def _widget(key: str, field: Field, value: Any) -> None:
         st.selectbox(label, field.choices, field.choices.index(value), key=key, help=help_text)
     elif field.kind == "json":
         st.text_area(f"{label}, as JSON", to_form(field, value), key=key, help=help_text, height="content")
-    elif field.kind in ("text", "list"):
+    elif field.kind in ("text", "list", "any"):
         note = ", separated by commas" if field.kind == "list" else ""
         st.text_input(label + note, to_form(field, value), key=key, help=help_text)
     else:
@@ -145,9 +149,9 @@ def _apply(slot: str, kind: str, said: Mapping[str, Any], shown: Shown) -> None:
         values = {field.name: from_form(field, state[f"{slot}_{kind}_{field.name}"]) for field in fields_of(kind)}
         unit = state.get(f"{slot}_{kind}_unit", KEEP_UNITS[0])
         strategy = strategy_said(kind, values, unit, state.get(f"{slot}_{kind}_keep"))
-        rules = json_value("rules", state[f"{slot}_{kind}_rules"])
-        rest = {key: value for key, value in said.items() if key not in ("strategy", "rules", "name")}
-        new = {**rest, **({"rules": rules} if rules else {}), "strategy": strategy}
+        sections = {name: json_value(name, state[f"{slot}_{kind}_{name}"]) for name in SECTIONS}
+        rest = {key: value for key, value in said.items() if key not in ("strategy", "name", *SECTIONS)}
+        new = {**rest, **{name: value for name, value in sections.items() if value}, "strategy": strategy}
         load_config(new)
     except ConfigError as error:
         state[f"{slot}_error"] = error

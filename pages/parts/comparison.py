@@ -13,7 +13,9 @@ from typing import Any
 
 from core.boundaries import Keep
 from core.config import Configuration
+from core.decisions import Fate, Run
 from core.errors import ConfigError
+from core.plan import Plan
 from core.replay import Replay
 
 SLOTS = ("a", "b", "c", "d")
@@ -126,10 +128,33 @@ def signature(replay: Replay, call: int) -> tuple[Any, ...]:
     plan = replay.plan(call)
     if not plan.changed:
         return ()
-    runs = tuple((run.start, run.stop, run.fate) for run in plan.runs if run.fate != "keep")
-    edits = tuple((index, *edit.texts.items()) for index, edit in sorted(plan.edits.items()))
-    head = plan.head and (*plan.head.deferred, *(text.text for text in plan.head.injected))
-    return plan.tokens_after, runs, edits, head
+    planned: Plan = getattr(plan, "inner", plan)  # what the strategy planned, where shrinkers came first
+    runs = tuple(
+        (run.start, run.stop, run.fate, *_first_text(planned, run)) for run in planned.runs if run.fate != "keep"
+    )
+    edits = tuple((index, *edit.texts.items()) for index, edit in sorted(planned.edits.items()))
+    head = planned.head and (*planned.head.deferred, *(text.text for text in planned.head.injected))
+    return plan.tokens_after, runs, edits, head, _shrunk(planned)
+
+
+def _first_text(plan: Plan, run: Run) -> tuple[Any, ...]:
+    """Return the first text that replaces a unit of a run: it tells ways of summarising apart."""
+    if run.fate is not Fate.REPLACE:
+        return ()
+    made = (plan.replacements[index] for index in range(run.start, run.stop))
+    return next((replacement.texts for replacement in made if replacement is not None), ())
+
+
+def _shrunk(planned: Plan) -> tuple[Any, ...]:
+    """Return the texts that shrinkers left of single spans, as far as the strategy sends them."""
+    fixed = [(span_id, made.text) for span_id, made in planned.fixed.shrunk.items()]
+    units = [
+        (span_id, made.text)
+        for unit in planned.log.units[: planned.count]
+        for span_id, made in unit.shrunk.items()
+        if planned.remains(unit.first, span_id) is None
+    ]
+    return (*fixed, *units)
 
 
 def differing_calls(replays: Sequence[Replay]) -> list[int]:

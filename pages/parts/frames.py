@@ -50,9 +50,10 @@ class Block:
 
 
 def spans_of(replay: Replay, call: int) -> list[Span]:
-    """Return the spans of the prompt that a replay was given for a call."""
+    """Return the spans of the prompt that a replay was given for a call, before any shrinker."""
     plan = replay.plan(call)
-    return [*plan.fixed.spans, *(span for unit in plan.log.units[: plan.count] for span in unit.spans)]
+    parts = (plan.fixed, *plan.log.units[: plan.count])
+    return [span for part in parts for span in (part.source or part).spans]
 
 
 def blocks(captured: Replay, call: int, seen: Presence) -> list[Block]:

@@ -18,7 +18,8 @@ KEEP = tuple(f"keep_{unit}" for unit in KEEP_UNITS)
 class Field:
     """One setting; bounds are None where open.
 
-    Its kind is "integer", "number", "boolean", "choice", "text", "list" (of texts) or "json" (a list of objects).
+    Its kind is "integer", "number", "boolean", "choice", "text", "list" (of texts), "json" (objects), or "any" for
+    one that may be a word or an object.
     """
 
     name: str
@@ -70,37 +71,44 @@ def from_form(field: Field, value: Any) -> Any:
     """Return a setting from what its widget holds. ConfigError if that is not readable."""
     if field.kind == "list":
         return [item for item in (part.strip() for part in str(value).split(",")) if item]
-    return json_value(field.name, value) if field.kind == "json" else value
+    if field.kind == "json" or (field.kind == "any" and str(value).lstrip().startswith("{")):
+        return json_value(field.name, value, field.default)
+    return value
 
 
 def to_form(field: Field, value: Any) -> Any:
     """Return what a setting's widget shows: a list as one line, objects as JSON."""
     if field.kind == "list":
         return ", ".join(value or ())
-    return json_text(value) if field.kind == "json" else value
+    if field.kind == "json" or (field.kind == "any" and not isinstance(value, str)):
+        return json_text(value)
+    return value
 
 
-def json_value(name: str, text: str) -> list[Any]:
-    """Return the list that a text holds as JSON; an empty text is an empty list. ConfigError if it is none."""
+def json_value(name: str, text: str, empty: Any = None) -> Any:
+    """Return the JSON value of a text; `empty` for an empty one. ConfigError if it is no list and no object."""
+    if not text.strip():
+        return [] if empty is None else empty
     try:
-        value = json.loads(text) if text.strip() else []
+        value = json.loads(text)
     except ValueError as error:
-        raise ConfigError(name, f"this is not JSON: {error}.", "Write a list of objects, or leave it empty.") from None
-    if not isinstance(value, list):
-        raise ConfigError(name, "this is not a list.", "Write a list of objects, or leave it empty.")
+        raise ConfigError(name, f"this is not JSON: {error}.", "Correct it, or leave it empty.") from None
+    if not isinstance(value, list | dict):
+        raise ConfigError(name, "this is no list and no object.", "Correct it, or leave it empty.")
     return value
 
 
 def json_text(value: Any) -> str:
-    """Return a list as it stands in a form; empty for an empty one."""
+    """Return a list or an object as it stands in a form; empty for an empty one."""
     return json.dumps(value, ensure_ascii=False, indent=1) if value else ""
 
 
 def _field(name: str, spec: Mapping[str, Any]) -> Field:
     options = spec.get("anyOf", [spec])
     optional = any(option.get("type") == "null" for option in options)
-    said = next(option for option in options if option.get("type") != "null")
-    kind = "choice" if "enum" in said else _kind(said)
+    several = [option for option in options if option.get("type") != "null"]
+    said = several[0]
+    kind = "any" if len(several) > 1 else "choice" if "enum" in said else _kind(said)
     return Field(
         name=name,
         kind=kind,
@@ -109,7 +117,7 @@ def _field(name: str, spec: Mapping[str, Any]) -> Field:
         optional=optional,
         least=said.get("minimum", said.get("exclusiveMinimum")),
         most=said.get("maximum"),
-        choices=tuple(said.get("enum", ())),
+        choices=tuple(said.get("enum", ())) if kind == "choice" else (),
     )
 
 
