@@ -41,7 +41,7 @@ def planned(dialect: str, body: dict[str, Any], config: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_one_span_is_told_as_among_all(kind: str, dialect: str, data: st.DataObject) -> None:
     body = data.draw(bodies(dialect))
@@ -52,7 +52,7 @@ def test_one_span_is_told_as_among_all(kind: str, dialect: str, data: st.DataObj
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("kind", OTHERS)
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_so_it_is_with_stubs_masks_and_the_published_program(kind: str, dialect: str, data: st.DataObject) -> None:
     body = data.draw(bodies(dialect))
