@@ -30,6 +30,7 @@ SPEAKERS = {
     "system": "system",
     "tool": "tool",
 }
+_SIMPLE = {"role", "content"}
 SHORTEST_CUT = 64
 """Characters below which no exporter cuts an attribute off."""
 WITHIN = ("inputs", "input", "kwargs", "request", "body", "prompt", "prompts", "chat_history", "args", "data", "value")
@@ -119,6 +120,8 @@ def _one_reply(value: Wire, depth: int) -> Loose | None:
 
 def is_message(value: Any) -> bool:
     """Tell whether a value is a message of any kind that is known here."""
+    if _is_simple(value):
+        return True
     if not isinstance(value, Mapping):
         return False
     if langchain_messages.is_message(value) or is_item(value) or _speaker(value):
@@ -206,7 +209,14 @@ def _role(message: Any) -> str:
     return {"model": "assistant", "ai": "assistant"}.get(role, role)
 
 
+def _is_simple(value: Any) -> bool:
+    """Tell whether a value is a role and a text, as most messages are: all that is asked of others is no question."""
+    return isinstance(value, dict) and value.keys() == _SIMPLE and isinstance(value["content"], str)
+
+
 def _evidence(message: Any) -> str:
+    if _is_simple(message) and message["role"] in ("system", "user", "assistant"):
+        return ""
     if not isinstance(message, Mapping):
         return ""
     if langchain_messages.is_message(message) or genai_parts.is_message(message) or _speaker(message):
@@ -236,6 +246,8 @@ def _chat(values: list[Any]) -> Spoken:
 
 
 def _chat_messages(value: Any) -> list[Wire]:
+    if _is_simple(value) and value["role"] in ("system", "user", "assistant") and value["content"][:1] != "[":
+        return [value]
     if isinstance(value, str):
         return [{"role": "user", "content": value}]
     if not isinstance(value, Mapping):
@@ -303,7 +315,9 @@ def _calls_in_text(value: Wire) -> list[Wire]:
 
 def _is_tool_definition(value: Any) -> bool:
     """LangGraph's callback for Langfuse puts the tools among the messages."""
-    content = inner(value, "content")
+    content = value.get("content") if isinstance(value, Mapping) else None
+    if not isinstance(content, Mapping):
+        return False
     return content.get("type") == "function" and isinstance(content.get("function"), Mapping)
 
 

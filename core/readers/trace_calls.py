@@ -59,10 +59,11 @@ class Recorded:
 
 
 def items_of(calls: Sequence[Recorded]) -> Iterator[Item]:
-    """Yield calls as exchanges, by time where all have one."""
-    ordered = list(calls)
-    if all(call.at is not None for call in ordered):
-        ordered.sort(key=lambda call: call.at.timestamp() if call.at else 0.0)
+    """Yield calls as exchanges, session by session, within each by time."""
+    sessions: dict[str, list[Recorded]] = {}
+    for call in sorted(calls, key=_time):
+        sessions.setdefault(call.session, []).append(call)
+    ordered = [call for group in sessions.values() for call in group]
     found = [_found(call) for call in ordered]
     by_session: dict[str, set[str]] = {}
     for call, seen in zip(ordered, found, strict=True):
@@ -72,6 +73,10 @@ def items_of(calls: Sequence[Recorded]) -> Iterator[Item]:
         session = by_session[call.session]
         items.append(_item(call, chosen(session) if len(session) == 1 else chosen(seen)))
     yield from _with_true_input(items)
+
+
+def _time(call: Recorded) -> float:
+    return call.at.timestamp() if call.at is not None else 0.0
 
 
 def _found(call: Recorded) -> set[str]:
