@@ -2,12 +2,13 @@
 
 A step is one model reply with all results of its calls; every other message is a unit of its own. A result that
 arrives late, with other messages between it and its call, joins everything from the call to the result into one
-unit: providers refuse a call without its result, and moving messages would not be the transcript any more.
+unit: providers refuse a call without its result, and moving messages would not be the transcript any more. So does a
+call that a running program made: it goes with the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,15 +91,11 @@ class Grouper:
         return new
 
     def _home(self, message: Message) -> int | None:
-        """Return the group that a message belongs to: its reply's, or for results the one of their calls."""
+        """Return the group that a message belongs to: its reply's, that of the calls it answers, or its program's."""
         last = self._groups[-1] if self._groups else None
-        if last is not None and last.is_step and self._continues(last.messages[-1], message):
-            return len(self._groups) - 1
-        results = message.results
-        if not results or message.role == "assistant" or not self._groups:
-            return None
-        homes = [self._open_calls[part.call_id] for part in results if part.call_id in self._open_calls]
-        if self._groups[-1].is_step:
+        homes = [self._open_calls[call_id] for call_id in _goes_with(message) if call_id in self._open_calls]
+        answers = bool(message.results) and message.role != "assistant"
+        if last is not None and last.is_step and (answers or self._continues(last.messages[-1], message)):
             homes.append(len(self._groups) - 1)
         return min(homes, default=None)
 
@@ -123,6 +120,13 @@ class Grouper:
 def is_turn(messages: Sequence[Message]) -> bool:
     """Return whether a group of messages opens a turn: it begins with a message that is the user's alone."""
     return messages[0].role == "user" and not messages[0].results
+
+
+def _goes_with(message: Message) -> Iterator[str]:
+    """Yield the ids of the earlier calls that a message answers, and of those whose program made its calls."""
+    own = {part.call_id for part in message.calls}
+    yield from (part.call_id for part in message.results if part.call_id not in own)
+    yield from (part.owner for part in message.calls if part.owner and part.owner not in own)
 
 
 def make_unit(group: Any, dialect: Dialect, counter: Counter, rules: Sequence[Rule]) -> Unit:

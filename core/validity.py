@@ -29,7 +29,7 @@ def validate(body: Mapping[str, Any], dialect_name: str) -> list[Violation]:
     messages = [spoken.message(wire) for wire in [*(lead or ()), *conversation]]
     pairs = _loose_pairs(messages) if dialect_name == "openai_responses" else _pairs(messages, dialect_name)
     found = [*_first(messages), *_empty(messages, dialect_name), *_roles(messages, dialect_name), *pairs]
-    return sorted(found, key=lambda violation: violation.message)
+    return sorted([*found, *_owners(messages)], key=lambda violation: violation.message)
 
 
 _LISTS = {"openai_chat": "messages", "anthropic": "messages", "openai_responses": "input", "gemini": "contents"}
@@ -69,14 +69,13 @@ def _roles(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation
 
 
 def _pairs(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
-    """Calls are answered by the messages right behind them, and nothing else answers."""
+    """Calls are answered by the messages right behind them; those of the provider's own tools within its replies."""
+    within = {part.call_id: at for at, m in enumerate(messages) if m.role == "assistant" for part in m.results}
     for at, message in enumerate(messages):
-        answers = [part.call_id for i in _answering(messages, at, dialect_name) for part in messages[i].results] + [
-            part.call_id for part in message.results if message.role == "assistant"
-        ]
+        answers = [part.call_id for i in _answering(messages, at, dialect_name) for part in messages[i].results]
         calls = [call.call_id for call in message.calls]
         for call_id in calls:
-            if call_id not in answers:
+            if call_id not in answers and within.get(call_id, -1) < at:
                 yield Violation("call_without_result", at, call_id, f"call {call_id!r} is not answered")
         for call_id in dict.fromkeys(calls):
             if calls.count(call_id) > 1 and call_id:
@@ -99,13 +98,23 @@ def _orphans(messages: Sequence[Message], dialect_name: str) -> Iterator[Violati
     for at, message in enumerate(messages):
         for i in _answering(messages, at, dialect_name) if message.role == "assistant" else ():
             answered[i] = [call.call_id for call in message.calls]
+    made: set[str] = set()
     for at, message in enumerate(messages):
-        if message.role == "assistant":
-            continue
-        calls = answered.get(at, [])
+        made.update(call.call_id for call in message.calls)
+        calls = made if message.role == "assistant" else answered.get(at, [])
         for part in message.results:
             if part.call_id not in calls:
                 yield Violation("result_without_call", at, part.call_id, f"result {part.call_id!r} answers no call")
+
+
+def _owners(messages: Sequence[Message]) -> Iterator[Violation]:
+    """A call that a program made stands behind the program."""
+    made: set[str] = set()
+    for at, message in enumerate(messages):
+        for call in message.calls:
+            if call.owner and call.owner not in made:
+                yield Violation("call_without_program", at, call.call_id, f"call {call.call_id!r} lacks its program")
+            made.add(call.call_id)
 
 
 def _loose_pairs(messages: Sequence[Message]) -> Iterator[Violation]:

@@ -21,6 +21,7 @@ from .content import (
     joined_text,
     media_kind,
     opaque_text,
+    owner_of,
     part_text,
     plain_part,
     plain_parts,
@@ -163,6 +164,7 @@ def _block(block: Any, place: int) -> list[Part]:
                 str(block.get("name") or ""),
                 str(block.get("id") or ""),
                 place,
+                owner=owner_of(block),
             )
         ]
     if kind.endswith("tool_result"):

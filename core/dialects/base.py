@@ -37,6 +37,8 @@ class Part:
     call_id: str = ""
     place: int = 0
     """Index in the message's content list; a dialect may use negative values for parts that stand elsewhere."""
+    owner: str = ""
+    """For a call that a running program made: the id of the call that is the program."""
     sealed: int = 0
     """Characters of an encrypted payload, which is carried but no text: reasoning that only the provider reads."""
 

@@ -93,6 +93,13 @@ def type_of(part: Any, otherwise: str = "") -> str:
     return kind if isinstance(kind, str) else ""
 
 
+def owner_of(call: Mapping[str, Any]) -> str:
+    """Return the id of the call whose program made this call; empty for a call that the model made itself."""
+    caller = call.get("caller")
+    named = (caller.get("tool_id") or caller.get("caller_id")) if isinstance(caller, Mapping) else None
+    return named if isinstance(named, str) else ""
+
+
 def media_kind(part: Any) -> PartKind | None:
     """Return whether a content part is an image or a file; None if it is neither."""
     kind = type_of(part)

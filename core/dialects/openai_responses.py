@@ -20,6 +20,7 @@ from .content import (
     content_key,
     joined_text,
     media_kind,
+    owner_of,
     part_text,
     plain_part,
     plain_parts,
@@ -34,6 +35,9 @@ CALLS_WITHIN = frozenset(
     {"mcp_call", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
 )
 """Items that hold a call of the provider's own tools together with its result."""
+PROGRAM = "program"
+"""A call that makes calls: code that the provider runs, and that may ask for functions of the client."""
+ARGUMENTS = ("arguments", "input", "action", "code")
 
 
 class OpenAIResponses:
@@ -82,7 +86,7 @@ class OpenAIResponses:
             return Message("assistant", _call_within(wire, kind))
         if kind.endswith("_output"):
             return Message("tool", tuple(_outputs(wire)))
-        if kind.endswith("_call"):
+        if kind.endswith("_call") or kind == PROGRAM:
             return Message("assistant", (_call(wire, kind),))
         role = str(wire.get("role") or "assistant")
         role = ROLES.get(role, role)
@@ -177,8 +181,9 @@ def _call_id(wire: Wire) -> str:
 
 
 def _call(wire: Wire, kind: str) -> Part:
-    arguments = wire.get("arguments", wire.get("input", wire.get("action")))
-    return Part(PartKind.TOOL_CALL, text_of(arguments), str(wire.get("name") or kind), _call_id(wire))
+    arguments = next((wire[key] for key in ARGUMENTS if key in wire), None)
+    name = str(wire.get("name") or kind)
+    return Part(PartKind.TOOL_CALL, text_of(arguments), name, _call_id(wire), owner=owner_of(wire))
 
 
 def _call_within(wire: Wire, kind: str) -> tuple[Part, ...]:
@@ -199,7 +204,7 @@ def _summary(wire: Wire) -> str:
 
 def _outputs(wire: Wire) -> Iterator[Part]:
     """Yield the result of a call and the pictures and files in it, which are no text of it."""
-    output = wire.get("output")
+    output = wire.get("output", wire.get("result"))
     held = output if isinstance(output, list) else [output]
     if isinstance(output, str) or all(part_text(part) is None and media_kind(part) is None for part in held):
         yield Part(PartKind.TOOL_RESULT, text_of(output), call_id=_call_id(wire))

@@ -181,8 +181,7 @@ def _without_frames(messages: Sequence[Message], counter: Counter) -> Cost:
                 for i, part in enumerate(message.parts)
             )
         )
-    named = sum(counter.count(message.name) for message in messages if message.name)
-    return Cost(tuple(rows), counter.message_overhead * len(messages) + named)
+    return Cost(tuple(rows), counter.message_overhead * len(messages))
 
 
 def raw_part(part: Part, counter: Counter, image: int) -> int:
