@@ -16,9 +16,9 @@ _MARKS = " \t-+>*|"
 _LETTERS = re.compile(r"[^\W\d_]{3}")
 
 
-def lines_of(text: str) -> set[str]:
-    """Return the lines of a normal text that are long enough to be told apart, stripped."""
-    return {line for raw in text.splitlines() if len(raw) >= SHORTEST and (line := _bare(raw))}
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a normal text that are long enough to be told apart, stripped, each once and in order."""
+    return list(dict.fromkeys(line for raw in text.splitlines() if len(raw) >= SHORTEST and (line := _bare(raw))))
 
 
 def _bare(raw: str) -> str:

@@ -9,7 +9,7 @@ it, which is why copied lines are counted beside references.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -58,29 +58,34 @@ class Loss:
         self._replay, self._uses, self._rows = replay, uses, rows
 
     @property
-    def used(self) -> list[int]:
-        """References that each response used of its prompt."""
-        return [row.used for row in self._rows]
+    def used(self) -> list[int | None]:
+        """References that each response used of its prompt; None where the response was not recorded."""
+        return self._column(lambda row: row.used)
 
     @property
-    def lost(self) -> list[int]:
+    def lost(self) -> list[int | None]:
         """Those of them that the plan no longer sends."""
-        return [len(row.lost) for row in self._rows]
+        return self._column(lambda row: len(row.lost))
 
     @property
-    def retold(self) -> list[int]:
+    def retold(self) -> list[int | None]:
         """Those of them that only a stub or a summary still has: a name without its content."""
-        return [row.retold for row in self._rows]
+        return self._column(lambda row: row.retold)
 
     @property
-    def copied(self) -> list[int]:
+    def copied(self) -> list[int | None]:
         """Lines that each response took verbatim from its prompt."""
-        return [row.copied for row in self._rows]
+        return self._column(lambda row: row.copied)
 
     @property
-    def copied_lost(self) -> list[int]:
+    def copied_lost(self) -> list[int | None]:
         """Those of them that the plan no longer sends."""
-        return [len(row.copied_lost) for row in self._rows]
+        return self._column(lambda row: len(row.copied_lost))
+
+    @property
+    def unknown(self) -> int:
+        """Calls whose response was not recorded: what they used cannot be told."""
+        return self.used.count(None)
 
     @cached_property
     def did_nothing(self) -> bool:
@@ -90,12 +95,12 @@ class Loss:
     @property
     def references(self) -> Share:
         """References lost of those used, over all calls."""
-        return self._share(sum(self.lost), sum(self.used))
+        return self._share(sum(len(row.lost) for row in self._rows), sum(row.used for row in self._rows))
 
     @property
     def lines(self) -> Share:
         """Copied lines lost of those copied, over all calls."""
-        return self._share(sum(self.copied_lost), sum(self.copied))
+        return self._share(sum(len(row.copied_lost) for row in self._rows), sum(row.copied for row in self._rows))
 
     @property
     def by_class(self) -> dict[ReferenceClass, Share]:
@@ -164,7 +169,8 @@ class Loss:
             "lost": self.references.lost,
             "share": self.references.value,
             "share_without_identifiers": self.without_identifiers.value,
-            "retold": sum(self.retold),
+            "retold": sum(row.retold for row in self._rows),
+            "unknown_calls": self.unknown,
             "distinct": self.distinct,
             "recoverable": self.recoverable,
             "from_results": self.from_results,
@@ -177,6 +183,10 @@ class Loss:
             "copied_lost": self.lines.lost,
             "copied_share": self.lines.value,
         }
+
+    def _column(self, value: Callable[[_Row], int]) -> list[int | None]:
+        calls = self._replay.transcript.calls
+        return [None if made.response is None else value(row) for made, row in zip(calls, self._rows, strict=True)]
 
     def _share(self, lost: int, used: int) -> Share:
         telling = used >= LEAST_USED and not self.did_nothing

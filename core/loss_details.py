@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 class LostUse:
     """A reference or line that a response used and its plan did not send.
 
-    `span_id` is the newest span that held it, `action`, `reason` and `setting` are of the decision on that span, and
-    `since` is the first call (0-based) for which that span was not sent as it is.
+    `held_by` are the ids of all spans that held it, the newest first. `span_id` is the newest of them, `action`,
+    `reason` and `setting` are of the decision on it, and `since` is the first call (0-based) for which it was not sent
+    as it is.
     """
 
     call: int
@@ -37,6 +38,7 @@ class LostUse:
     setting: str
     since: int
     recoverable: bool
+    held_by: tuple[str, ...]
 
 
 class Gone:
@@ -67,6 +69,7 @@ class Gone:
             setting=decision.setting,
             since=self._first_gone(node, message, span_id, call),
             recoverable=any(_names(plan.remains(at, held), held) for _, at, held in spans),
+            held_by=tuple(held for _, _, held in spans),
         )
 
     def _head(self, call: int) -> int:

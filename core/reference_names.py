@@ -36,7 +36,7 @@ def _names(tools: Iterable[ToolDefinition], messages: Iterable[Message]) -> Iter
 
 def _parameters(definition: str) -> Iterator[str]:
     """Yield the keys of all `properties` in a schema."""
-    stack: list[Any] = [json.loads(definition)] if definition.startswith("{") else []
+    stack = [_parsed(definition)]
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
@@ -49,9 +49,13 @@ def _parameters(definition: str) -> Iterator[str]:
 
 
 def _keys(arguments: str) -> Iterator[str]:
-    try:
-        parsed = json.loads(arguments)
-    except (ValueError, RecursionError):
-        return
+    parsed = _parsed(arguments)
     if isinstance(parsed, dict):
         yield from map(str, parsed)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

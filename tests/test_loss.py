@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,6 +82,7 @@ def test_masked_results_are_lost_with_their_decision() -> None:
     assert (first.span_id, first.span_kind, first.action) == ("m2.0", SpanKind.TOOL_RESULT, Action.STUB)
     assert (first.reason, first.setting, first.since) == ("an older tool result", "strategy.keep", 2)
     assert [item.since for item in loss.items] == [2, 2, 2, 3, 3]
+    assert [item.held_by for item in loss.items] == [("m2.0",)] * 3 + [("m4.0",)] * 2
     assert (loss.first_call, loss.calls_with_loss, loss.distinct) == (2, 2, 5)
     assert (loss.from_results, loss.from_own_words) == (5, 0)
     assert [(item.kind, item.form) for item in loss.copied_items] == [(LINE, "return order.net_sum + order.tax_sum")]
@@ -252,6 +257,16 @@ def test_uses_are_of_the_captured_prompt_and_losses_of_the_history() -> None:
     assert measured(compacted(), {"kind": "as_captured"}).did_nothing
 
 
+def test_an_unrecorded_response_is_unknown_and_not_nothing() -> None:
+    builder = TranscriptBuilder("openai_chat")
+    head = builder.head({"model": "gpt-4o", "messages": []})
+    first = builder.add(ROOT, user("Order W9348897."))
+    builder.call(Placed(head, first), response=says("W9348897 it is."))
+    builder.call(Placed(head, builder.extend(first, [says("W9348897 it is."), user("And now?")])))
+    loss = measured(builder.build(), {"kind": "keep_last", "keep_messages": 1}, budget=1)
+    assert (loss.used, loss.lost, loss.unknown, loss.references.used) == ([1, None], [0, None], 1, 1)
+
+
 def test_columns_and_totals() -> None:
     made = replay(run(CODING), {"strategy": MASK_1})
     assert made.calls["used"] == [1, 0, 4, 4]
@@ -271,3 +286,22 @@ def test_the_loss_of_a_call_does_not_depend_on_later_ones(strategy: dict[str, An
     part = measured(run(CODING[:6]), strategy, budget=120)
     assert whole.lost[:3] == part.lost
     assert whole.used[:3] == part.used
+
+
+def test_the_same_is_measured_under_any_hash_seed() -> None:
+    code = (
+        "from tests.test_loss import *\n"
+        "found = measured(run(CODING), MASK_1)\n"
+        "print(found.totals(), found.items, found.copied_items)\n"
+        "text = '\\n'.join(f'{word}_name is in a line of its own' for word in FILLER.split())\n"
+        "print(uses_of(run([user(text), says(text)])).calls)"
+    )
+    told = {_printed(code, seed) for seed in ("0", "1", "77")}
+    assert len(told) == 1
+
+
+def _printed(code: str, seed: str) -> str:
+    root = Path(__file__).parents[1]
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    made = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, check=True)
+    return made.stdout.decode()
