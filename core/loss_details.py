@@ -117,5 +117,17 @@ def _span(part: FixedPart | Any, span_id: str) -> Span:
 
 
 def _names(text: str | None, span_id: str) -> bool:
-    """Whether a stub names the span, so that it can be asked for."""
-    return text is not None and re.search(rf"(?<![\w.]){re.escape(span_id)}(?![\w.]*\w)", text) is not None
+    """Whether a stub names the span, alone or in a stretch (`m2.0 to m4.1`), so that it can be asked for."""
+    if not text:
+        return False
+    at = _place(span_id)
+    stretches = _STRETCH.findall(text)
+    return span_id in _SPAN_ID.findall(text) or any(_place(first) <= at <= _place(last) for first, last in stretches)
+
+
+_SPAN_ID = re.compile(r"(?<![\w.])(?:[ms]\d+\.\d+|t\d+)(?![\w]|\.\d)")
+_STRETCH = re.compile(r"(?<![\w.])(m\d+\.\d+) to (m\d+\.\d+)(?![\w]|\.\d)")
+
+
+def _place(span_id: str) -> tuple[int, ...]:
+    return tuple(map(int, span_id[1:].split("."))) if span_id.startswith("m") else ()

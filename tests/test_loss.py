@@ -99,6 +99,22 @@ def test_losses_are_recoverable_where_the_stub_names_the_span() -> None:
     assert measured(run(CODING), {**MASK_1, "placeholder": "[gone: {lines} lines]"}).recoverable == 0
 
 
+def test_a_stub_for_a_stretch_names_what_is_in_it() -> None:
+    call = uses("c1", "look_up", q="a")
+    call["tool_calls"].append({**call["tool_calls"][0], "id": "c2"})
+    messages = [
+        user("Look it up."),
+        call,
+        result("c1", "order W9348897 " + FILLER),
+        result("c2", FILLER),
+        says("I have it."),
+        user("Which one?"),
+        says("W9348897."),
+    ]
+    loss = measured(run(messages), {"kind": "span_triage"}, budget=60)
+    assert [(item.span_id, item.action, item.recoverable) for item in loss.items] == [("m2.0", Action.STUB, True)]
+
+
 def test_a_strategy_that_changes_nothing_did_nothing() -> None:
     loss = measured(run(CODING), {"kind": "full_history"})
     assert loss.did_nothing
