@@ -171,6 +171,71 @@ def test_a_call_that_failed_and_one_that_is_not_understood() -> None:
     assert found.transcripts[0].calls[0].response is None
 
 
+def converse(*messages: Any) -> dict[str, Any]:
+    spec = {"toolSpec": {"name": "f", "description": "d", "inputSchema": {"json": {"type": "object"}}}}
+    return {
+        "system": [{"text": "s"}, {"cachePoint": {"type": "default"}}],
+        "messages": list(messages),
+        "toolConfig": {"tools": [spec]},
+        "inferenceConfig": {"maxTokens": 9},
+    }
+
+
+def test_the_converse_api_of_bedrock() -> None:
+    question = {"role": "user", "content": [{"text": "q"}]}
+    called = {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t1", "name": "f", "input": {"a": 1}}}]}
+    result = {
+        "role": "user",
+        "content": [{"toolResult": {"toolUseId": "t1", "content": [{"json": {"x": 1}}], "status": "error"}}],
+    }
+    usage = {"inputTokens": 3, "cacheReadInputTokens": 10, "outputTokens": 4}
+    url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/anthropic.claude-v2/converse"
+    found = read(
+        har(
+            entry(url, converse(question), {"output": {"message": called}, "usage": usage}, 1),
+            entry(url, converse(question, called, result), {"output": {"message": {"content": [{"text": "done"}]}}}, 2),
+        )
+    )
+    (transcript,) = found.transcripts
+    assert transcript.dialect == "anthropic"
+    assert transcript.captured(1) == {
+        "max_tokens": 9,
+        "system": [{"type": "text", "text": "s"}],
+        "messages": [
+            {"role": "user", "content": [{"type": "text", "text": "q"}]},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}}]},
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "type": "tool_result",
+                        "tool_use_id": "t1",
+                        "content": [{"type": "text", "text": '{"x":1}'}],
+                        "is_error": True,
+                    }
+                ],
+            },
+        ],
+        "tools": [{"name": "f", "description": "d", "input_schema": {"type": "object"}}],
+    }
+    assert [call.usage for call in transcript.calls] == [Usage(13, 10, None, 4), Usage()]
+    assert [call.model for call in transcript.calls] == ["anthropic.claude-v2"] * 2
+    assert transcript.calls[1].response == {"role": "assistant", "content": [{"type": "text", "text": "done"}]}
+    check(found)
+
+
+def test_frames_of_an_event_stream() -> None:
+    events = [
+        {"type": "message_start", "message": {"model": "m", "usage": {"input_tokens": 3}}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hello"}},
+    ]
+    coded = [base64.b64encode(json.dumps(event).encode()).decode() for event in events]
+    text = "".join(f'\x00\x00:event-type chunk{{"bytes":"{one}","p":"abc"}}\x00' for one in coded)
+    (transcript,) = read(har(entry("https://x/model/m/invoke-with-response-stream", CLAUDE_ASKED, text))).transcripts
+    assert transcript.calls[0].response == {"role": "assistant", "content": [{"type": "text", "text": "hello"}]}
+    assert transcript.calls[0].usage == Usage(3)
+
+
 def test_two_agents_of_one_session_are_two_transcripts() -> None:
     def asked(system: str, *texts: str) -> dict[str, Any]:
         turns = [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(texts)]

@@ -123,6 +123,13 @@ def test_the_innermost_generation_is_the_call() -> None:
     assert (found.counts.used, found.counts.ignored) == (1, 2)
 
 
+def test_an_observation_that_was_exported_again_is_one() -> None:
+    early = {**FIRST, "output": None, "usageDetails": {}}
+    found = read("\n".join(map(json.dumps, [early, FIRST, {**FIRST, "usageDetails": {"input": 21}, "output": None}])))
+    assert (usages(found), found.counts.used) == ([(21, None, None, None, None)], 3)
+    assert found.transcripts[0].calls[0].response == REPLY
+
+
 def test_agents_are_transcripts_of_their_own() -> None:
     agents = [observation(1, "AGENT"), observation(2, "AGENT", parent="o1")]
     calls = [
@@ -142,6 +149,18 @@ def test_traces_of_a_session_go_on() -> None:
     second = trace({**observation(2, input=longer, output="b"), "traceId": "t2"}, id="t2", sessionId="s")
     (transcript,) = read("\n".join(map(json.dumps, [first, second]))).transcripts
     assert (len(transcript.calls), transcript.session) == (2, "s")
+
+
+def test_requests_of_libraries() -> None:
+    config = {"systemInstruction": {"parts": [{"text": "be brief"}]}, "temperature": 0.5}
+    google = observation(1, input={"model": "g", "contents": "q", "config": config}, output="a")
+    (transcript,) = read(json.dumps(trace(google))).transcripts
+    assert transcript.captured(0)["systemInstruction"] == config["systemInstruction"]
+    assert transcript.captured(0)["contents"] == [{"role": "user", "parts": [{"text": "q"}]}]
+    beside = observation(1, input={"system": "be brief", "prompt": "q"}, output="a")
+    (transcript,) = read(json.dumps(trace(beside))).transcripts
+    lead = {"role": "system", "content": "be brief"}
+    assert transcript.captured(0) == {"model": "gpt-4o", "messages": [lead, {"role": "user", "content": "q"}]}
 
 
 def test_a_response_that_repeats_its_request() -> None:

@@ -70,15 +70,16 @@ def test_a_row_without_prompts_has_its_usage() -> None:
 def test_sessions_and_failures() -> None:
     rows = [
         payload(session_id="a"),
-        payload(session_id="b", response=None, status="failure", error_str="overloaded"),
-        payload(session_id="a", messages=ASKED_NEXT["messages"]),
-        payload(call_type="aembedding", messages="x", response={"object": "list"}),
+        payload(session_id="a"),
+        payload(id="2", session_id="b", response=None, status="failure", error_str="overloaded"),
+        payload(id="3", session_id="a", messages=ASKED_NEXT["messages"]),
+        payload(id="4", call_type="aembedding", messages="x", response={"object": "list"}),
     ]
     found = read("\n".join(map(json.dumps, rows)))
     assert [(transcript.session, len(transcript.calls)) for transcript in found.transcripts] == [("a", 2), ("b", 1)]
-    assert (found.counts.used, found.counts.ignored) == (3, 1)
+    assert (found.counts.used, found.counts.ignored) == (3, 2)
     assert [str(problem) for problem in found.problems] == [
-        "the text, line 2: the call failed, so there is no response. The request was read."
+        "the text, line 3: the call failed, so there is no response. The request was read."
     ]
 
 

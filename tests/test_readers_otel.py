@@ -239,6 +239,48 @@ def test_messages_in_events() -> None:
     assert transcript.notes == ("tool definitions not recorded",)
 
 
+def test_events_that_an_attribute_lists() -> None:
+    listed = [
+        {"event.name": "gen_ai.system.message", "content": "s", "gen_ai.message.index": 0},
+        {"event.name": "gen_ai.user.message", "content": "question", "role": "user"},
+        {"event.name": "gen_ai.assistant.message", "tool_calls": [CALL]},
+        {"event.name": "gen_ai.tool.message", "id": "c1", "content": "r"},
+        {"event.name": "gen_ai.choice", "index": 0, "message": {"role": "assistant", "content": "done"}},
+    ]
+    (transcript,) = read(json.dumps(otlp(otlp_span({**USED, "events": json.dumps(listed)})))).transcripts
+    assert transcript.captured(0)["messages"] == BODY["messages"]
+    assert transcript.calls[0].response == {"role": "assistant", "content": "done"}
+
+
+def test_attributes_that_are_objects_within_objects() -> None:
+    function = {"name": "f", "arguments": '{"a": 1}'}
+    given = [
+        {"message": {"role": "system", "content": "s"}},
+        {"message": {"role": "user", "contents": [{"message_content": {"type": "text", "text": "question"}}]}},
+        {"message": {"role": "assistant", "tool_calls": [{"tool_call": {"id": "c1", "function": function}}]}},
+        {"message": {"role": "tool", "tool_call_id": "c1", "content": "r"}},
+    ]
+    answered = [{"message": {"role": "assistant", "content": "done"}}]
+    model = {
+        "model_name": "gpt-4o",
+        "input_messages": given,
+        "output_messages": answered,
+        "token_count": {"prompt": 20},
+    }
+    span = {**printed({"openinference": {"span": {"kind": "LLM"}}, "llm": model}), "span_kind": "LLM"}
+    flat = {"llm.model_name": "gpt-4o", "llm.token_count.prompt": 20, "openinference.span.kind": "LLM"}
+    row = {f"attributes.{key}": told for key, told in flat.items()}
+    row |= {
+        "attributes.llm.input_messages": [{f"message.{k}": v for k, v in one["message"].items()} for one in given[:1]]
+    }
+    row |= {"attributes.llm.output_messages": answered, "context.span_id": "s", "context.trace_id": "t", "name": "chat"}
+    for written, messages in ((span, BODY["messages"]), (row, BODY["messages"][:1])):
+        (transcript,) = read(json.dumps(written)).transcripts
+        assert transcript.captured(0) == {"model": "gpt-4o", "messages": messages}
+        assert transcript.calls[0].response == {"role": "assistant", "content": "done"}
+        assert transcript.calls[0].usage == Usage(20)
+
+
 def test_messages_in_log_records() -> None:
     found = read("\n".join(map(json.dumps, [otlp(otlp_span(USED)), log_records()])))
     (transcript,) = found.transcripts

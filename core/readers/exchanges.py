@@ -17,7 +17,7 @@ from typing import Any
 from ..dialects import detect, dialect
 from ..transcript import Fidelity
 from ..wire import Wire, digest
-from . import sourcegraph
+from . import bedrock, sourcegraph
 from .fields import inner, text
 from .items import Item
 from .problems import Report
@@ -40,7 +40,7 @@ _MODELS_IN_URL = (
     re.compile(r"/model/([^/?]+)/(?:invoke|converse)"),
 )
 _DIALECTS_IN_URL = (
-    (re.compile(r"/v1/messages\b|anthropic"), "anthropic"),
+    (re.compile(r"/v1/messages\b|anthropic|/converse"), "anthropic"),
     (re.compile(r"enerateContent"), "gemini"),
     (re.compile(r"/responses\b"), "openai_responses"),
     (re.compile(r"/chat/completions|/api/chat\b"), "openai_chat"),
@@ -73,6 +73,9 @@ def call_of(exchange: Exchange, report: Report) -> Item | None:
     body, answer = _parsed(exchange.request), body_value(exchange.response)
     if isinstance(body, Mapping) and sourcegraph.is_body(body):
         return _item(exchange, sourcegraph.request(body), sourcegraph.facts(exchange.response), report, converted=True)
+    if bedrock.is_body(body):
+        facts = bedrock.facts(answer) or _facts(answer, exchange, report)
+        return _item(exchange, bedrock.request(body), facts, report, converted=True)
     if isinstance(body, Mapping) and is_body(body):
         return _item(exchange, as_rest(body), _facts(answer, exchange, report), report)
     facts = response_facts(answer)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..wire import Wire
 from .chat_wire import decoded
+from .fields import text
 from .otel_spans import Event, Span
 from .prompts import Loose, prompt_of, reply_of
 
@@ -32,6 +33,7 @@ def has_content(span: Span) -> bool:
 
 def with_details(span: Span) -> Span:
     """Return a span with the attributes that events of it hold, where it has them not itself."""
+    span = _with_listed(span)
     told = [event for event in span.events if event.name in DETAILS]
     if not told:
         return span
@@ -39,6 +41,14 @@ def with_details(span: Span) -> Span:
     for event in told:
         found |= event.attributes
     return replace(span, attributes={**found, **span.attributes})
+
+
+def _with_listed(span: Span) -> Span:
+    """Return a span with the events that an attribute of it lists, as Logfire writes them."""
+    listed = decoded(span.attributes.get("events"))
+    named = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    found = [Event(text(one, "event.name"), one) for one in named if text(one, "event.name")]
+    return replace(span, events=(*span.events, *found)) if found else span
 
 
 def prompt(span: Span) -> Loose | None:

@@ -7,8 +7,9 @@ and not for others: the total decides.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..transcript import Transcript, Usage
@@ -107,10 +108,18 @@ def _is_observation(value: Any) -> bool:
 
 
 def _calls(seen: list[_Seen]) -> list[Recorded]:
-    nodes = [_node(one.one, one.place) for one in seen]
-    traces = {id(one.one): one.trace for one in seen}
+    merged: dict[str, _Seen] = {}
+    for one in seen:
+        name = text(one.one, "id") or one.place
+        known = merged.get(name, one)
+        filled = {key: value for key, value in one.one.items() if value is not None}
+        merged[name] = _Seen(known.place, {**known.one, **filled}, one.trace or known.trace)
+    nodes = [_node(one.one, one.place) for one in merged.values()]
+    traces = {id(one.one): one.trace for one in merged.values()}
     tree = Tree(nodes)
-    recorded = [_recorded(traces[id(node.value)], node, tree) for node in tree.calls()]
+    number = Counter(text(one.one, "id") or one.place for one in seen)
+    found = [_recorded(traces[id(node.value)], node, tree) for node in tree.calls()]
+    recorded = [replace(call, records=number[node.id]) for call, node in zip(found, tree.calls(), strict=True)]
     return with_prompts(recorded, [_tool_run(node) for node in nodes if _kind(node.value) == "TOOL"])
 
 
@@ -122,7 +131,7 @@ def _node(one: Wire, place: str) -> Node:
         _usage(one) != Usage() or one.get("input") is not None or one.get("output") is not None
     )
     return Node(
-        id=text(one, "id"),
+        id=text(one, "id") or place,
         parent=text(one, "parentObservationId", "parent_observation_id"),
         name=text(one, "name"),
         weight=Weight.CALL if says else Weight.NONE,

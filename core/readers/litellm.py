@@ -46,6 +46,7 @@ class _Calls:
 
     def __init__(self, report: Report) -> None:
         self.report = report
+        self._seen: set[str] = set()
 
     def of(self, records: Iterable[Record]) -> Iterator[Item]:
         """Yield the calls of all records; a list counts as many records as it holds."""
@@ -63,11 +64,18 @@ class _Calls:
         if not _is_log(value):
             expected = "An object with `messages` and `response` was expected; it was left out."
             self.report.broken("this is no call that LiteLLM logged", expected, place=place)
-        elif not _is_model_call(value):
+        elif not _is_model_call(value) or self._is_copy(value):
             self.report.ignored()
         else:
             self.report.used()
             yield _item(value, place, self.report)
+
+    def _is_copy(self, value: Wire) -> bool:
+        """Tell whether a call was logged before: its logger is called for the stream and for the whole answer."""
+        name = text(value, "request_id", "id")
+        copy = name in self._seen
+        self._seen.add(name)
+        return bool(name) and copy
 
 
 def _is_log(value: Any) -> bool:

@@ -15,6 +15,8 @@ from .fields import inner, listed, objects, text
 from .times import parse_time
 
 DEEPEST = 50
+NESTED = ("llm", "openinference", "session")
+"""What attributes begin with that may be kept as objects instead of names with dots."""
 TELLING = ("gen_ai.", "llm.", "openinference.", "ai.prompt", "ai.response", "ai.operationId", "traceloop.", "mlflow.")
 
 
@@ -67,17 +69,41 @@ def _alone(value: Wire) -> list[Span] | None:
         return [_otlp(value)]
     if isinstance(value.get("attributes"), Mapping) and _is_span(value):
         return [_printed(value)]
+    if any(isinstance(key, str) and key.startswith("attributes.") for key in value):
+        return [_printed(_of_row(value))]
     if _tells(value):
         return [Span("", "", attributes=value)]
     return None
 
 
+def _of_row(value: Wire) -> dict[str, Any]:
+    """Return a row of a table of spans, whose columns are named `attributes.llm.model_name` and `context.span_id`."""
+    columns = {key: told for key, told in value.items() if isinstance(key, str)}
+    parted = {key: told for key, told in columns.items() if not key.startswith(("attributes.", "context."))}
+    attributes = {key[11:]: told for key, told in columns.items() if key.startswith("attributes.") and told is not None}
+    context = {key[8:]: told for key, told in columns.items() if key.startswith("context.")}
+    return {**parted, "attributes": attributes, "context": context}
+
+
 def attributes_of(value: Any) -> dict[str, Any]:
     """Return attributes as plain values, from OTLP's list of keys and typed values or from an object."""
     if isinstance(value, Mapping):
-        return {key: inner_value for key, inner_value in value.items() if isinstance(key, str)}
+        return dict(pair for key, told in value.items() if isinstance(key, str) for pair in _flat(key, told))
     pairs = [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
     return {one["key"]: _plain(one.get("value")) for one in pairs if isinstance(one.get("key"), str)}
+
+
+def _flat(key: str, told: Any, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield an attribute by its whole name: Phoenix keeps `llm.input_messages` as objects within objects."""
+    nested = key.partition(".")[0] in NESTED and depth < DEEPEST
+    if nested and isinstance(told, Mapping) and told and not key.endswith("parameters"):
+        for name, inner_value in told.items():
+            yield from _flat(f"{key}.{name}", inner_value, depth + 1)
+    elif nested and isinstance(told, list) and told and all(isinstance(one, Mapping) for one in told):
+        for number, inner_value in enumerate(told):
+            yield from _flat(f"{key}.{number}", inner_value, depth + 1)
+    else:
+        yield key, told
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 MOST_BYTES = 64 << 20
 """What one body may unpack to: far above any response of a model."""
 
+_FRAME = re.compile(r'\{"bytes":"([A-Za-z0-9+/=]+)"')
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
@@ -53,6 +55,12 @@ def polly_text(text: str, coded: bool) -> str:
     if coded and chunks is not None:
         return _chunks(chunks)
     return _decoded(text) if coded else text
+
+
+def frames(text: str) -> list[str]:
+    """Return the payloads in the frames of one of Amazon's event streams, which are base64 within JSON."""
+    coded = _FRAME.findall(text) if '{"bytes":"' in text else []
+    return [data.decode("utf-8", "replace") for one in coded if (data := _bytes(one)) is not None]
 
 
 def _chunks(chunks: list[str]) -> str:

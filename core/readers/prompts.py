@@ -14,22 +14,15 @@ from typing import Any
 
 from ..wire import Wire, text_of
 from . import genai_parts, langchain_messages, openinference_messages, vercel_messages
-from .chat_wire import assistant, call, decoded, paired, result, slim
-from .fields import inner, listed, objects, text
+from .chat_wire import assistant, decoded, paired, slim
+from .fields import listed, objects, text
 from .json_text import salvage
+from .odd_messages import calls_in_text, of_speaker, speaker_of
 from .responses import response_facts
-from .shapes import GEMINI_KEYS, REQUEST_KEYS, RESPONSES_KEYS, is_content, is_item
+from .shapes import GEMINI_KEYS, REQUEST_KEYS, RESPONSES_KEYS, as_rest, is_content, is_item
 
 CHAT, ANTHROPIC, GEMINI, RESPONSES = "openai_chat", "anthropic", "gemini", "openai_responses"
 BLOCKS = frozenset({"tool_use", "tool_result", "redacted_thinking", "server_tool_use", "thinking"})
-SPEAKERS = {
-    "human": "user",
-    "user": "user",
-    "ai": "assistant",
-    "assistant": "assistant",
-    "system": "system",
-    "tool": "tool",
-}
 _SIMPLE = {"role", "content"}
 SHORTEST_CUT = 64
 """Characters below which no exporter cuts an attribute off."""
@@ -78,7 +71,10 @@ def prompt_of(value: Any, depth: int = 0) -> Loose | None:
     if is_message(value):
         return Loose([value])
     found = (prompt_of(value[key], depth + 1) for key in WITHIN if depth < 4 and value.get(key))
-    return next((loose for loose in found if loose is not None), None)
+    loose = next((one for one in found if one is not None), None)
+    if loose is not None and isinstance(value.get("system"), str) and "system" not in loose.rest:
+        return replace(loose, rest={**loose.rest, "system": value["system"]})
+    return loose
 
 
 def reply_of(value: Any, depth: int = 0) -> Loose | None:
@@ -124,7 +120,7 @@ def is_message(value: Any) -> bool:
         return True
     if not isinstance(value, Mapping):
         return False
-    if langchain_messages.is_message(value) or is_item(value) or _speaker(value):
+    if langchain_messages.is_message(value) or is_item(value) or speaker_of(value):
         return True
     if isinstance(value.get("message"), Mapping) and "role" in value["message"] and "role" not in value:
         return True
@@ -187,6 +183,7 @@ def _around(loose: Loose | None, value: Wire, keys: frozenset[str]) -> Loose | N
 
 
 def _contents(value: Wire) -> Loose:
+    value = as_rest(value)
     given = value["contents"]
     messages = [{"role": "user", "parts": [{"text": given}]}] if isinstance(given, str) else given
     rest = {key: value[key] for key in value if key in GEMINI_KEYS and value[key] is not None}
@@ -205,7 +202,7 @@ def _role(message: Any) -> str:
         return ""
     if langchain_messages.is_message(message):
         return langchain_messages.role_of(message)
-    role = text(message, "role") or _speaker(message)
+    role = text(message, "role") or speaker_of(message)
     return {"model": "assistant", "ai": "assistant"}.get(role, role)
 
 
@@ -219,7 +216,7 @@ def _evidence(message: Any) -> str:
         return ""
     if not isinstance(message, Mapping):
         return ""
-    if langchain_messages.is_message(message) or genai_parts.is_message(message) or _speaker(message):
+    if langchain_messages.is_message(message) or genai_parts.is_message(message) or speaker_of(message):
         return CHAT
     if vercel_messages.is_message(message) or isinstance(message.get("message"), Mapping):
         return CHAT
@@ -265,9 +262,9 @@ def _chat_messages(value: Any) -> list[Wire]:
 def _plain_messages(value: Wire) -> list[Wire]:
     if isinstance(value.get("message"), Mapping) or "contents" in value or _is_dotted(value):
         return openinference_messages.to_chat(openinference_messages.unwrapped(value, "message"))
-    if speaker := _speaker(value):
-        return [_of_speaker(SPEAKERS[speaker], value[speaker])]
-    if calls := _calls_in_text(value):
+    if speaker := speaker_of(value):
+        return [of_speaker(speaker, value[speaker])]
+    if calls := calls_in_text(value):
         return [assistant(None, calls)]
     if isinstance(value.get("additional_kwargs"), Mapping):
         kind = {"user": "human", "assistant": "ai"}.get(text(value, "role"), text(value, "role"))
@@ -277,40 +274,6 @@ def _plain_messages(value: Wire) -> list[Wire]:
     if "content" not in value and not objects(value, "tool_calls") and listed(value, "parts"):
         return [{"role": value["role"], "content": [*value["parts"]]}]
     return [value]
-
-
-def _speaker(value: Any) -> str:
-    """Return the name of the speaker where a message is `{"human": "..."}`; empty if it is not."""
-    if isinstance(value, Mapping) and len(value) == 1:
-        key = next(iter(value))
-        return key if isinstance(key, str) and key in SPEAKERS else ""
-    return ""
-
-
-def _of_speaker(role: str, said: Any) -> Wire:
-    value = decoded(said)
-    listed_calls = value if isinstance(value, list) else [value]
-    if role == "assistant" and listed_calls and all(_is_call(one) for one in listed_calls):
-        return assistant(None, [call(one["name"], one.get("args"), one.get("id")) for one in listed_calls])
-    if role == "tool":
-        return result(said)
-    return {"role": role, "content": text_of(said)}
-
-
-def _is_call(one: Any) -> bool:
-    return isinstance(one, Mapping) and isinstance(one.get("name"), str) and "args" in one
-
-
-def _calls_in_text(value: Wire) -> list[Wire]:
-    """Return the calls that a message's text is the JSON of, as one agent framework records them."""
-    content = value.get("content")
-    if not isinstance(content, str) or not content.startswith('[{"') or value.get("tool_calls"):
-        return []
-    found = decoded(content)
-    if not isinstance(found, list) or not all(inner(one, "function").get("name") for one in found):
-        return []
-    calls = [(inner(one, "function"), one.get("id")) for one in found]
-    return [call(function["name"], function.get("arguments"), call_id) for function, call_id in calls]
 
 
 def _is_tool_definition(value: Any) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..wire import Wire
+from .packed import frames
 
 __all__ = ["body_value", "is_event", "join_stream", "sse_events"]
 
@@ -29,7 +30,7 @@ def body_value(body: Any) -> Any:
     value = _parsed(text)
     if value is not None:
         return value if isinstance(value, str) else body_value(value)
-    events = sse_events(text) or _json_lines(text)
+    events = sse_events(text) or _json_lines(text) or [_parsed(frame) for frame in frames(text)]
     joined = join_stream(events) if events else None
     return body if joined is None else joined
 

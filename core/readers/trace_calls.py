@@ -17,6 +17,7 @@ from ..transcript import Fidelity, Usage
 from ..wire import Wire, dump
 from .chat_wire import merged, paired
 from .exchanges import thread_of
+from .genai_parts import system_texts
 from .items import Item
 from .prompts import ANTHROPIC, CHAT, GEMINI, RESPONSES, Loose, chosen, evidence, spoken
 from .responses import ResponseFacts, reply_of_items
@@ -93,6 +94,9 @@ def _item(call: Recorded, name: str) -> Item:
     said = spoken(prompt.messages, name)
     tools = tools_of(prompt.rest.get("tools") or call.tools or said.tools, name)
     system = [*call.system, *said.system]
+    if name == CHAT and "system" in prompt.rest:
+        system += system_texts(prompt.rest["system"])
+        prompt = replace(prompt, rest={key: value for key, value in prompt.rest.items() if key != "system"})
     body = _body(call, prompt, said.messages, tools, system, name)
     response = _reply(reply, said.messages, name)
     missing = _missing(body, said.messages, response, bool(tools), prompt.whole, name)
