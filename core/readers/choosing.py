@@ -6,6 +6,7 @@ A format is chosen by its own look at the beginning. One that is named is taken 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,14 @@ class Reader:
         """Read files one after another; those that are one recording together are read at once."""
         done, size, alone = 0, sum(file.size for file in files), report.progress
         for group, chosen in self._groups(files, name):
+            if chosen is not None and len(group) == len(files) and depth:
+                yield from self._one(group[0], tuple(group), chosen, report, report.source)
+                return
             inner = Report()
             if alone is not None:
                 inner.progress = _within(alone, done, size)
             if len(group) > 1 or chosen is not None:
-                yield from self._one(group[0], tuple(group), chosen or name, inner)
+                yield from self._one(group[0], tuple(group), chosen or name, inner, _folder_of(group))
                 inner.close()
             else:
                 yield from self.stream(group[0], name, inner, depth)
@@ -85,9 +89,9 @@ class Reader:
         yield from (([file], None) for file in files if by_name.get(file.name) is file)
 
     def _one(
-        self, content: Content, files: tuple[Member, ...], name: str | None, report: Report
+        self, content: Content, files: tuple[Member, ...], name: str | None, report: Report, label: str = ""
     ) -> Iterator[Transcript]:
-        source = Source(content, report)
+        source = Source(content, report, label)
         records = Records(source)
         chosen = self._known(name) if name is not None else self._text(source) or self._chosen(records)
         found = False
@@ -129,6 +133,13 @@ class Reader:
     def _expected(self) -> str:
         known = f"None of the {len(self.formats)} known formats looks like it."
         return f"{known} Choose one by its name if you know it, or give request bodies or messages as JSON."
+
+
+def _folder_of(files: Sequence[Member]) -> str:
+    """Return the folder that some files have in common; the first file's name if they have none."""
+    folders = [file.name.split("/")[:-1] for file in files]
+    common = list(takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False)))
+    return "/".join(parts[0] for parts in common) or files[0].name
 
 
 def _within(progress: Any, done: int, size: int) -> Any:

@@ -43,6 +43,8 @@ class EventLog:
         self.started: datetime | None = None
         self.may_have_tools = True
         """False for a format whose agents call no tools but write their actions as text."""
+        self.is_whole = False
+        """True for a format that holds whole prompts: a system prompt or tools that are not there were not sent."""
         self._list = LISTS[dialect_name]
         self._checks = MessageChecks(self.builder.dialect)
         self._rewritten: list[tuple[str, int]] = []
@@ -136,9 +138,9 @@ class EventLog:
         builder = self.builder
         heads = [builder.heads[call.head] for call in builder.calls] or [{**self.settings, self._list: []}]
         notes = []
-        if not any(builder.dialect.system_texts(head) for head in heads):
+        if not self.is_whole and not any(builder.dialect.system_texts(head) for head in heads):
             notes.append("system prompt not recorded")
-        if self.may_have_tools and not any(builder.dialect.tools(head) for head in heads):
+        if not self.is_whole and self.may_have_tools and not any(builder.dialect.tools(head) for head in heads):
             notes.append("tool definitions not recorded")
         for what, call in dict.fromkeys(self._rewritten):
             notes.append(f"{what} before call {call}" if call < self.calls else f"{what} after the last call")

@@ -12,7 +12,7 @@ from typing import Any
 from ..transcript import Transcript
 from .problems import Report
 from .records import Records
-from .source import Member
+from .source import Member, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,13 @@ class Reading:
     def stem(self) -> str:
         """The file's name without its endings; empty for a text."""
         return self.records.source.stem
+
+    def others(self) -> Iterator[tuple[Member, Records]]:
+        """Yield the files after the first one with their records; problems name the file that they are in."""
+        for file in self.files[1:]:
+            inside = file.name if file.name.startswith(f"{self.name}/") else f"{self.name}/{file.name}"
+            yield file, Records(Source(file, self.report, inside))
+            self.report.source = self.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ a reading is noted, and what came before it stays.
 
 from __future__ import annotations
 
+import codecs
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -49,10 +50,10 @@ Content = Path | bytes | str | Member
 class Source:
     """One file or text, once through, with a look at its start."""
 
-    def __init__(self, content: Content, report: Report) -> None:
+    def __init__(self, content: Content, report: Report, name: str = "") -> None:
         self.content = content if isinstance(content, Path | str | Member) else bytes(content)
         self.report = report
-        self.name = content.name if isinstance(content, Path | Member) else "the text"
+        self.name = name or (content.name if isinstance(content, Path | Member) else "the text")
         self.passed = 0
         """Characters of the lines given so far."""
         self._read: Iterator[bytes] | None = None
@@ -69,16 +70,35 @@ class Source:
     def again(self) -> Source:
         """Return the same source from its beginning; what it says about its bytes was said already."""
         report = Report(self.report.source)
-        return Source(self.content, report)
+        return Source(self.content, report, self.name)
 
     def lines(self, blank: bool = False) -> Iterator[Line]:
         """Yield the lines, without NUL bytes at their ends. Those of nothing but space only if `blank`."""
         numbered = self._text_lines() if isinstance(self.content, str) else self._byte_lines()
         for line in numbered:
-            self.passed += len(line.text)
-            text = line.text.strip("\x00") if "\x00" in line.text else line.text
+            text = line.text
+            self.passed += len(text)
+            if "\x00" in text:
+                text = text.strip("\x00")
+                line = line._replace(text=text)
             if blank or (text and not text.isspace()):
-                yield line._replace(text=text)
+                yield line
+
+    def texts(self) -> Iterator[str]:
+        """Yield the text in pieces of any size, without byte order mark."""
+        if isinstance(self.content, str):
+            yield self.content.removeprefix("\ufeff")
+            return
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        damaged = False
+        for chunk in chain(self.chunks(), [b""]):
+            text = decoder.decode(chunk, final=not chunk)
+            if not damaged and "\ufffd" in text and b"\xef\xbf\xbd" not in chunk:
+                damaged = True
+                expected = "UTF-8 text was expected; damaged bytes were replaced by the sign U+FFFD."
+                self.report.add("some bytes are not UTF-8", expected, warning=True)
+            self.passed += len(text)
+            yield text
 
     def start(self, most: int = START) -> str:
         """Return the beginning of the text without taking it."""
