@@ -312,7 +312,8 @@ def apply(plan: Plan, body: Wire, dialect: Dialect) -> dict[str, Any]:
     """Return the body to send: the current one with the plan's changes. The body itself is not changed."""
     head, messages = dialect.split(body)
     if plan.changed:
-        head, messages = plan.sent(head, messages, dialect)
+        head, sent = plan.sent(head, messages, dialect)
+        messages = dialect.in_turn(sent, messages)
     return dialect.join(head, messages)
 
 

@@ -7,6 +7,7 @@ an engine's output may have no violation that its input had not.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .dialects import Message, PartKind, dialect
@@ -29,7 +30,8 @@ def validate(body: Mapping[str, Any], dialect_name: str) -> list[Violation]:
     messages = [spoken.message(wire) for wire in [*(lead or ()), *conversation]]
     pairs = _loose_pairs(messages) if dialect_name == "openai_responses" else _pairs(messages, dialect_name)
     found = [*_first(messages), *_empty(messages, dialect_name), *_roles(messages, dialect_name), *pairs]
-    return sorted([*found, *_owners(messages)], key=lambda violation: violation.message)
+    found += [*_owners(messages), *(_turns(messages) if dialect_name == "gemini" else ())]
+    return sorted(found, key=lambda violation: violation.message)
 
 
 _LISTS = {"openai_chat": "messages", "anthropic": "messages", "openai_responses": "input", "gemini": "contents"}
@@ -105,6 +107,14 @@ def _orphans(messages: Sequence[Message], dialect_name: str) -> Iterator[Violati
         for part in message.results:
             if part.call_id not in calls:
                 yield Violation("result_without_call", at, part.call_id, f"result {part.call_id!r} answers no call")
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[Violation]:
+    """A call follows what the user said or a tool answered, and no other content of the model."""
+    for at, (before, message) in enumerate(pairwise(messages), start=1):
+        if message.calls and before.role == "assistant":
+            call = message.calls[0].call_id
+            yield Violation("call_after_reply", at, call, f"the call in {at} follows another content of the model")
 
 
 def _owners(messages: Sequence[Message]) -> Iterator[Violation]:

@@ -112,6 +112,10 @@ class Anthropic:
         """Return a message of role and text."""
         return {"role": role, "content": text}
 
+    def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
+        """Return the conversation as it is: neighbours may have the same role."""
+        return list(sent)
+
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the message with another text in one block; its id, error flag and images stay."""
         content = wire.get("content")

@@ -133,6 +133,9 @@ class Dialect(Protocol):
     def text_message(self, role: str, text: str) -> dict[str, Any]:
         """Return a wire message that holds one text. `role` is user or assistant."""
 
+    def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
+        """Return a conversation in which what is not among the messages given has a role that may stand there."""
+
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the message with another text in the place of one tool result or text part."""
 

@@ -117,6 +117,18 @@ class Gemini:
         """Return a content of role and text."""
         return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
 
+    def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
+        """Return the conversation with new texts right before a function call as the user's: none may follow a model's.
+
+        A request in which a function call follows another content of the model is refused.
+        """
+        known = set(map(id, given))
+        following = [*sent[1:], {}]
+        return [
+            {**wire, "role": "user"} if id(wire) not in known and _is_models(wire) and _calls(after) else wire
+            for wire, after in zip(sent, following, strict=True)
+        ]
+
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the content with another text in one part; name and id stay."""
         old = wire["parts"][part.place]
@@ -163,6 +175,15 @@ def _system(head: Wire) -> tuple[str, Any]:
 def _functions_key(tool: Any) -> str | None:
     keys = ("functionDeclarations", "function_declarations")
     return next((key for key in keys if isinstance(tool, Mapping) and isinstance(tool.get(key), list)), None)
+
+
+def _is_models(wire: Wire) -> bool:
+    return wire.get("role") == "model" and not _calls(wire)
+
+
+def _calls(wire: Wire) -> bool:
+    parts = wire.get("parts")
+    return isinstance(parts, list) and any(isinstance(part, Mapping) and "functionCall" in part for part in parts)
 
 
 def _declarations(head: Wire) -> list[tuple[int, str, Any]]:

@@ -100,6 +100,10 @@ class OpenAIChat:
         """Return a message of role and text."""
         return {"role": role, "content": text}
 
+    def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
+        """Return the conversation as it is: neighbours may have the same role."""
+        return list(sent)
+
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the message with another text; role, id and images stay."""
         content = wire.get("content")

@@ -153,6 +153,10 @@ class OpenAIResponses:
         """Return a message item of role and text."""
         return {"role": role, "content": text}
 
+    def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
+        """Return the conversation as it is: neighbours may have the same role."""
+        return list(sent)
+
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the item with another text; ids and images stay."""
         if part.kind is PartKind.TOOL_RESULT:
