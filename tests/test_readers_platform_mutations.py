@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.readers import read
+from tests import otel_samples as otel
 from tests import recordings as told
 from tests import test_readers_har as har
 from tests import test_readers_http_log as http_log
@@ -20,7 +21,6 @@ from tests import test_readers_langsmith as langsmith
 from tests import test_readers_litellm as litellm
 from tests import test_readers_managed_agents as managed_agents
 from tests import test_readers_mlflow as mlflow
-from tests import test_readers_otel as otel
 from tests import test_readers_vercel_ai as vercel_ai
 from tests.test_readers_mutations import MUTATIONS, flipped, nested, shuffled, swapped, truncated, use
 
