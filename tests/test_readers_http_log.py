@@ -151,3 +151,10 @@ def test_a_real_log(transcripts_folder: Path) -> None:
     main = max(found.transcripts, key=lambda transcript: len(transcript.messages))
     assert len(main.captured(len(main.calls) - 1)["messages"]) >= 25
     check(found)
+
+
+@pytest.mark.parametrize("start", [b"7064:9:websocket;0:~8:response;", b"1512:4:type;4:http;7:version;2:20#"])
+def test_a_flow_file_of_mitmproxy_is_refused_with_what_to_do(start: bytes) -> None:
+    found = read(start + bytes(range(256)) * 4)
+    assert (found.format, found.transcripts) == ("mitmproxy", [])
+    assert "this is a flow file of mitmproxy. Write it as HAR" in str(found.problems[-1])
