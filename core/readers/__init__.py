@@ -46,6 +46,7 @@ from . import (
     mini_swe_agent,
     mitmproxy,
     mlflow,
+    muse_code,
     openai_chat,
     openai_finetune,
     openai_responses,
@@ -123,6 +124,7 @@ _FORMATS: dict[str, Format] = {
         inspect_ai.FORMAT,
         harbor_atif.FORMAT,
         prompt_map.FORMAT,
+        muse_code.FORMAT,
         openai_chat.FORMAT,
     )
 }

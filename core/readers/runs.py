@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..dialects import dialect
 from ..transcript import ROOT, Fidelity, Transcript
-from ..wire import Wire, digest
+from ..wire import Wire, digest, dump
 from .builder import Placed, TranscriptBuilder, exact_keys
 from .checks import MessageChecks
 from .formats import Reading
@@ -27,6 +27,8 @@ from .titles import title_of
 
 OPEN_RUNS = 256
 """Runs kept open for requests to come; beyond that the one that rested longest is complete."""
+OPEN_CHARACTERS = 32 << 20
+"""Characters of messages in open runs, beyond which the same is done."""
 
 
 def read_requests(reading: Reading, dialect_name: str) -> Iterator[Transcript]:
@@ -95,6 +97,7 @@ class _Runs:
         self._by_first: dict[tuple[str, bytes], list[_Growing]] = {}
         self._by_session: dict[tuple[str, str, str], _Growing] = {}
         self._started = 0
+        self._characters = 0
         self._state = ServerState()
 
     def add(self, item: Item) -> Iterator[Transcript]:
@@ -104,9 +107,9 @@ class _Runs:
             return
         request = _Request.of(self._state.completed(item))
         growing = self._home(request) or self._start(request)
-        growing.add(request)
+        self._characters += growing.add(request)
         self._open[growing.number] = self._open.pop(growing.number)
-        if len(self._open) > OPEN_RUNS:
+        while len(self._open) > 1 and (len(self._open) > OPEN_RUNS or self._characters > OPEN_CHARACTERS):
             yield self._close(next(iter(self._open.values())))
 
     def close(self) -> Iterator[Transcript]:
@@ -141,6 +144,7 @@ class _Runs:
 
     def _close(self, growing: _Growing) -> Transcript:
         del self._open[growing.number]
+        self._characters -= growing.characters
         if growing.first_key is not None:
             self._by_first[growing.first_key].remove(growing)
         self._by_session.pop((growing.item.dialect, growing.item.session, growing.item.thread), None)
@@ -160,6 +164,7 @@ class _Growing:
         self._checks: dict[int, MessageChecks] = {}
         self._only: tuple[_Request, Placed] | None = None
         self._all_finished = True
+        self.characters = 0
         self._continued = self._completed = False
         self._told: dict[str, None] = {}
 
@@ -177,8 +182,8 @@ class _Growing:
         """Tell whether a request repeats one of these prompts and goes on. The same conversation again does not."""
         return self._run.is_extended_by(request.wires[: request.shown], request.exact[: request.shown])
 
-    def add(self, request: _Request) -> None:
-        """Add a request as the next call."""
+    def add(self, request: _Request) -> int:
+        """Add a request as the next call; return how many characters of messages it brought."""
         item, facts = request.item, request.item.facts
         step = self._run.add(
             request.head,
@@ -198,6 +203,9 @@ class _Growing:
         self.finished = request.finished
         self._all_finished = self._all_finished and request.finished
         self._check(request, step.placed)
+        new = sum(map(_length, request.wires[step.placed.known :]))
+        self.characters += new
+        return new
 
     def _check(self, request: _Request, placed: Placed) -> None:
         """Look at the messages that are new; earlier ones were looked at in earlier requests."""
@@ -258,6 +266,12 @@ class _Growing:
         if self._all_finished and self._only is None:
             notes.append("each recorded request ends with an assistant message")
         return notes
+
+
+def _length(wire: Wire) -> int:
+    """Return about how many characters a message has."""
+    content = wire.get("content")
+    return len(content) if isinstance(content, str) and len(wire) == 2 else len(dump(wire))
 
 
 def _compactions(builder: TranscriptBuilder) -> list[str]:
