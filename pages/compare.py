@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts import head, palette
 from pages.parts.compare_cards import broken_card, card
 from pages.parts.compare_detail import Comparison, results
-from pages.parts.compare_state import BUDGET, candidates, change, free_slot, remember, said_in_address
+from pages.parts.compare_state import BUDGET, add, candidates, free_slot, remember, said_in_address
 from pages.parts.comparison import suggested_budget
 from pages.parts.figures import exactness
 from pages.parts.limits import limit_controls
@@ -36,7 +36,8 @@ with right.container(horizontal=True, horizontal_alignment="right", vertical_ali
         key="add",
         disabled=free_slot(shown) is None,
         help="Add a configuration, four at most.",
-        on_click=lambda: change(shown, free_slot(shown), {"strategy": {"kind": "full_history"}}),
+        on_click=add,
+        args=(shown,),
     )
 
 found, errors = candidates(opened, limits, shown)

@@ -215,7 +215,8 @@ def test_configurations_are_added_up_to_four_and_removed_down_to_two(page: Open,
 def test_a_saved_configuration_gives_production_the_same_bytes(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store))
     app.button(key="c_save").click()
-    assert "Saved as version 1 of tiered_injection · 2 turns." in shown(run(app))
+    run(app)
+    assert app.toast[0].value.replace("\\", "") == "Saved as version 1 of tiered_injection · 2 turns."
     body = store.configs.get("tiered_injection · 2 turns").body
     runtime, transcript = ContextRuntime.load(body), sample()
     assert len(body["provenance"]["golden"]) >= 3

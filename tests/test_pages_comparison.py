@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from core.config import load_config, strategy_kinds
+from core.decisions import Action, Decision
 from core.errors import ConfigError
-from core.plan import Action, Decision
 from core.replay import Replay, replay
 from core.wire import dump
 from pages.parts import strategy_fields

@@ -126,7 +126,7 @@ def test_a_file_with_faults_gives_sentences_and_nothing_is_half_stored(
     if not stored:
         assert "Nothing was stored." in said
         assert "faulty.jsonl" in said
-        assert app.warning[0].value.startswith("**Not read**")
+        assert "Not read:" in app.error[0].value
     else:
         assert len(store.get(store.list("faulty.jsonl")[0].id).calls) >= 1
 
@@ -147,7 +147,13 @@ def test_a_file_name_is_no_path_and_no_markup(page: Open, store: Library) -> Non
     app.file_uploader[0].upload("..\\..\\*bold*.json", json.dumps(HELLO).encode())
     run(app)
     assert store.list("Hello from a test")[0].source == "*bold*.json"
-    assert app.success[0].value.startswith("**\\*bold\\*\\.json**") or "\\*bold\\*" in app.success[0].value
+    assert app.success[0].value.startswith("**\\*bold\\*.json**")
+
+
+def test_what_was_said_of_an_import_can_be_closed(page: Open) -> None:
+    app = upload(page("library.py"), hello__json=json.dumps(HELLO).encode())
+    app.button(key="close_imported").click()
+    assert not run(app).success
 
 
 def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:

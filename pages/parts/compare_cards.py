@@ -97,17 +97,25 @@ def _form(slot: str, said: Mapping[str, Any], shown: Shown) -> None:
             _keep_fields(slot, kind, values)
         columns = st.columns(3)
         fields = sorted(fields_of(kind), key=lambda field: ORDER.index(field.kind))
-        for place, field in enumerate(fields):
+        plain = [field for field in fields if field.kind != "json"]
+        for place, field in enumerate(plain):
             with st.container() if field.kind in WIDE else columns[place % 3]:
                 _widget(f"{slot}_{kind}_{field.name}", field, values.get(field.name, field.default))
-        for section, help_text in SECTIONS.items():
-            label, text = f"{section.capitalize()}, as JSON", json_text(said.get(section))
-            st.text_area(label, text, key=f"{slot}_{kind}_{section}", height="content", help=help_text)
+        texts = {field.name: to_form(field, values.get(field.name, field.default)) for field in fields[len(plain) :]}
+        _json_areas(f"{slot}_{kind}", texts | {name: json_text(said.get(name)) for name in SECTIONS})
         st.form_submit_button(
             "Apply", type="primary", on_click=_apply, args=(slot, kind, said, shown), key=f"{slot}_apply"
         )
     if may_remove(shown):
         st.button("Remove from the comparison", key=f"{slot}_remove", on_click=change, args=(shown, slot, None))
+
+
+def _json_areas(prefix: str, texts: Mapping[str, str]) -> None:
+    names = ", ".join(texts)
+    with st.expander(f"{names.capitalize()}, as JSON", expanded=False):
+        for name, text in texts.items():
+            help_text = SECTIONS.get(name)
+            st.text_area(name.capitalize(), text, key=f"{prefix}_{name}", height="content", help=help_text)
 
 
 def _keep_fields(slot: str, kind: str, values: Mapping[str, Any]) -> None:
@@ -126,8 +134,6 @@ def _widget(key: str, field: Field, value: Any) -> None:
         st.toggle(label, bool(value), key=key, help=help_text)
     elif field.kind == "choice":
         st.selectbox(label, field.choices, field.choices.index(value), key=key, help=help_text)
-    elif field.kind == "json":
-        st.text_area(f"{label}, as JSON", to_form(field, value), key=key, help=help_text, height="content")
     elif field.kind in ("text", "list", "any"):
         note = ", separated by commas" if field.kind == "list" else ""
         st.text_input(label + note, to_form(field, value), key=key, help=help_text)
@@ -136,9 +142,9 @@ def _widget(key: str, field: Field, value: Any) -> None:
 
 
 def _number(key: str, label: str, field: Field, value: Any) -> None:
-    number = int if field.kind == "integer" else float
+    number: Any = int if field.kind == "integer" else float
     least, most, start = (None if bound is None else number(bound) for bound in (field.least, field.most, value))
-    step, empty = (1 if number is int else 0.05), ("never" if field.optional else None)
+    step, empty = number(1) if number is int else 0.05, "never" if field.optional else None
     st.number_input(label, least, most, start, step=step, key=key, help=field.help or None, placeholder=empty)
 
 
@@ -194,7 +200,7 @@ def _notices(slot: str) -> None:
     if error is not None:
         show_error(error)
     if saved is not None:
-        st.success(escaped(saved), icon=":material/check:")
+        st.toast(escaped(saved), icon=":material/check:")
 
 
 def _file_name(label: str) -> str:

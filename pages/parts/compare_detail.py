@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -227,13 +227,12 @@ def _coloured(table: pd.DataFrame, rows: Sequence[Fates], names: Sequence[str]) 
     dark = is_dark()
     styles = pd.DataFrame("", index=table.index, columns=table.columns)
     for at, name in enumerate(names):
-        styles[name] = [
-            f"color: {palette.action(row.decisions[at].action, dark)}" if row.decisions[at] else "" for row in rows
-        ]
+        made = [row.decisions[at] for row in rows]
+        styles[name] = [f"color: {palette.action(one.action, dark)}" if one else "" for one in made]
     return table.style.apply(lambda _: styles, axis=None)
 
 
-def _columns(names: Sequence[str]) -> dict[str, object]:
+def _columns(names: Sequence[str]) -> Mapping[str, object]:
     kinds = palette.kinds(is_dark())
     number = st.column_config.NumberColumn
     chips = st.column_config.MultiselectColumn(

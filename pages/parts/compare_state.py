@@ -70,6 +70,13 @@ def free_slot(shown: Mapping[str, Any]) -> str | None:
     return next((slot for slot in SLOTS if slot not in shown), None)
 
 
+def add(shown: Mapping[str, Mapping[str, Any]]) -> None:
+    """Put the whole history into a free slot, as a start for another configuration."""
+    slot = free_slot(shown)
+    if slot is not None:
+        change(shown, slot, {"strategy": {"kind": "full_history"}})
+
+
 def may_remove(shown: Mapping[str, Any]) -> bool:
     """Return whether enough would stay to compare."""
     return len(shown) > FEWEST

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.boundaries import Keep
 from core.config import Configuration
-from core.decisions import Fate, Run
+from core.decisions import Edit, Fate, Run
 from core.errors import ConfigError
 from core.plan import Plan
 from core.replay import Replay
@@ -132,7 +132,7 @@ def signature(replay: Replay, call: int) -> tuple[Any, ...]:
     runs = tuple(
         (run.start, run.stop, run.fate, *_first_text(planned, run)) for run in planned.runs if run.fate != "keep"
     )
-    edits = tuple((index, *edit.texts.items()) for index, edit in sorted(planned.edits.items()))
+    edits = tuple((index, tuple(edit.texts.items())) for index, edit in sorted(planned.edits.items()))
     head = planned.head and (*planned.head.deferred, *(text.text for text in planned.head.injected))
     return plan.tokens_after, runs, edits, head, _shrunk(planned)
 
@@ -142,7 +142,8 @@ def _first_text(plan: Plan, run: Run) -> tuple[Any, ...]:
     if run.fate is not Fate.REPLACE:
         return ()
     made = (plan.replacements[index] for index in range(run.start, run.stop))
-    return next((replacement.texts for replacement in made if replacement is not None), ())
+    # A replacement's texts are a tuple, an edit's a mapping.
+    return next((tuple(dict(one.texts).items()) if isinstance(one, Edit) else one.texts for one in made if one), ())
 
 
 def _shrunk(planned: Plan) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.plan import Action, Decision
+from core.decisions import Action, Decision
 from core.replay import Replay
 from core.spans import OVERHEAD_ID, SpanKind
 

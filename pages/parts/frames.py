@@ -52,8 +52,8 @@ class Block:
 def spans_of(replay: Replay, call: int) -> list[Span]:
     """Return the spans of the prompt that a replay was given for a call, before any shrinker."""
     plan = replay.plan(call)
-    parts = (plan.fixed, *plan.log.units[: plan.count])
-    return [span for part in parts for span in (part.source or part).spans]
+    units = [unit.source or unit for unit in plan.log.units[: plan.count]]
+    return [*(plan.fixed.source or plan.fixed).spans, *(span for unit in units for span in unit.spans)]
 
 
 def blocks(captured: Replay, call: int, seen: Presence) -> list[Block]:

@@ -39,8 +39,10 @@ def add_transcripts(store: Library) -> None:
         _import([partial(import_file, store, file.name, file.getvalue(), format_name) for file in files])
     elif pasted and text.strip():
         _import([partial(import_text, store, text, format_name)])
-    for done in st.session_state.get("imported", []):
-        _told(done)
+    if imported := st.session_state.get("imported", []):
+        for done in imported:
+            _told(done)
+        st.button("Close", key="close_imported", type="tertiary", on_click=st.session_state.pop, args=("imported",))
 
 
 def _import(tasks: list[Callable[[], Imported]]) -> None:
@@ -52,14 +54,15 @@ def _import(tasks: list[Callable[[], Imported]]) -> None:
 
 
 def _told(done: Imported) -> None:
-    """Say what became of a file."""
-    show = st.success if done.stored else st.info if done.ids else st.error
-    show("  \n".join([f"**{escaped(done.name)}**", *map(escaped, _summary(done))]))
-    for title, sentences in (("Not read", done.problems), ("Read with a remark", done.warnings)):
+    """Say what became of a file: one message with all that was taken and all that was not."""
+    lines = [f"**{escaped(done.name)}**  ", *(f"{escaped(line)}  " for line in _summary(done))]
+    for title, sentences in (("Not read:", done.problems), ("Read with a remark:", done.warnings)):
         if sentences:
             listed = [f"- {escaped(sentence)}" for sentence in sentences[:MOST_LISTED]]
             more = len(sentences) - MOST_LISTED
-            st.warning("\n".join([f"**{title}**\n", *listed, *([f"- and {more:,} more"] if more > 0 else [])]))
+            lines += [title, *listed, *([f"- and {more:,} more"] if more > 0 else []), ""]
+    show = st.error if not done.ids else st.warning if done.problems else st.success if done.stored else st.info
+    show("\n".join(lines))
 
 
 def _summary(done: Imported) -> list[str]:

@@ -25,7 +25,7 @@ KINDS: dict[str, str] = {
     SpanKind.IMAGE: "#b5566b",
     SpanKind.OTHER: "#6f7a80",
 }
-_DARK_KINDS = {SpanKind.INSTRUCTIONS: "#5466bd", SpanKind.USER: "#22a392", SpanKind.OTHER: "#828e94"}
+_DARK_KINDS: dict[str, str] = {SpanKind.INSTRUCTIONS: "#5466bd", SpanKind.USER: "#22a392", SpanKind.OTHER: "#828e94"}
 
 CONFIGURATIONS = ("#1b6f8f", "#c2703d", "#6b3fa0", "#5f7f2e")
 _DARK_CONFIGURATIONS = ("#4ba6c9", "#df8d57", "#a57ce0", "#93b957")

@@ -124,4 +124,4 @@ def _field(name: str, spec: Mapping[str, Any]) -> Field:
 def _kind(said: Mapping[str, Any]) -> str:
     if said.get("type") == "array":
         return "list" if said.get("items", {}).get("type") == "string" else "json"
-    return {"string": "text"}.get(said.get("type", ""), said.get("type", "json"))
+    return {"string": "text", "object": "json"}.get(said.get("type", ""), str(said.get("type", "json")))
