@@ -53,7 +53,7 @@ def _properties(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) 
             lines += [f"// {value['title']}", "//"]
         lines += _comment(value.get("description"))
         default = f" // default: {_literal(value['default'])}" if "default" in value else ""
-        lines.append(f"{key}{'' if key in names else '?'}: {_type(value, root, depth + 1)},{default}")
+        lines.append(f"{key}{'' if key in names else '?'}: {_type(value, root, depth + 1)}{default},")
     return lines
 
 
