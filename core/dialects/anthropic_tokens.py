@@ -1,8 +1,8 @@
 """What Anthropic messages and tools cost beside their texts: an estimate, as the tokenizer is not public.
 
-With a counter scaled to the model, whole recorded requests came within 0.8 % under: 7 for a request with one
-message, 2 for each further one; 346 once and 57 a tool; per call 46 and 14 an argument, whose keys and raw values
-(not JSON) are counted.
+The frames were fitted to recorded requests: 7 for a request with one message, 2 for each further one; 346 once and
+57 a tool; per call 46 and 14 an argument, whose keys and raw values (not JSON) are counted. With o200k times 1.2 for
+the texts, 40 whole recorded requests of Haiku 3.5 and Sonnet 4 came out 0 to 8.3 % too high, none too low.
 """
 
 from __future__ import annotations
