@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, StrictBool, StrictInt, ValidationError, field_validator
 
 from .errors import ConfigError
 from .rules import Eviction, Match, Rule, Tier, Treatment
-from .shrinker_config import ShrinkerConfig
-from .strategy_config import Count, GroupConfig, Settings, StrategyConfig, strategy_kinds, strategy_models
+from .shrinker_config import ShrinkerConfig, shrinker_models
+from .strategy_config import Count, GroupConfig, Settings, Share, StrategyConfig, strategy_kinds, strategy_models
 
 __all__ = [
     "BudgetConfig",
@@ -49,13 +49,13 @@ class CounterConfig(Settings):
 
     kind: Literal["tiktoken", "cjk_estimate", "chars4"] | None = None
     encoding: str | None = None
-    scale: Annotated[float, Field(gt=0, le=10, description="factor on counts; 1 is exact")] | None = None
+    scale: Annotated[Share, Field(gt=0, le=10, description="factor on counts; 1 is exact")] | None = None
 
 
 class BudgetConfig(Settings):
     """The soft budget: a number of tokens, or what the window leaves."""
 
-    reserve_ratio: Annotated[float, Field(ge=0, lt=1, description="share of the window kept free")] = 0.10
+    reserve_ratio: Annotated[Share, Field(ge=0, lt=1, description="share of the window kept free")] = 0.10
     soft_limit: Annotated[Count, Field(description="tokens; 0 is zero tokens, null goes by the window")] | None = None
 
 
@@ -85,8 +85,8 @@ class RuleConfig(Settings):
 
     match: MatchConfig = MatchConfig()
     evict: Eviction | None = None
-    priority: int | None = None
-    required: bool | None = None
+    priority: StrictInt | None = None
+    required: StrictBool | None = None
     tier: Tier | None = None
     group: str | None = None
     keywords: tuple[str, ...] | None = None
@@ -121,7 +121,7 @@ def load_config(source: str | Path | Mapping[str, Any] | Configuration) -> Confi
     try:
         return Configuration.model_validate(data)
     except ValidationError as error:
-        raise _config_error(error, data) from None
+        raise _config_error(error) from None
 
 
 def _parsed(source: str | Path) -> Any:
@@ -142,25 +142,28 @@ def _file_text(path: Path) -> str:
         raise ConfigError("configuration", f"the file {path.name!r} cannot be read: {why}.") from None
 
 
-def _config_error(error: ValidationError, data: Any) -> ConfigError:
+def _config_error(error: ValidationError) -> ConfigError:
     """Return the first fault as key, problem and suggestion."""
     first = error.errors()[0]
     place = [str(part) for part in first["loc"]]
-    strategy = data.get("strategy") if isinstance(data, Mapping) else None
-    kind = strategy.get("kind") if isinstance(strategy, Mapping) else None
-    if len(place) > 1 and place[0] == "strategy" and place[1] == kind:
-        del place[1]
+    kind = _without_kind(place)
     key = ".".join(place) or "configuration"
     if first["type"] == "extra_forbidden":
         return ConfigError(key, "there is no such setting.", _nearest(place, kind))
     if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
-        return ConfigError(
-            "strategy.kind",
-            f"{kind!r} is no strategy." if kind else "is missing.",
-            f"Use one of {', '.join(strategy_kinds())}.",
-        )
+        known = ", ".join(shrinker_models() if place[0] == "shrink" else strategy_kinds())
+        given = first["ctx"].get("tag")
+        problem = f"there is no {given!r}." if given else "it is missing."
+        return ConfigError(f"{key}.kind", problem, f"Use one of {known}.")
     message = first["msg"].removeprefix("Value error, ")
     return ConfigError(key, message[0].lower() + message[1:] + ("" if message.endswith(".") else "."))
+
+
+def _without_kind(place: list[str]) -> str | None:
+    """Take the kind of a strategy or shrinker out of the place of its setting, and return it: it is no key."""
+    at = {"strategy": 1, "shrink": 2}.get(place[0] if place else "", len(place))
+    known = at < len(place) and place[at] in (*strategy_models(), *shrinker_models())
+    return place.pop(at) if known else None
 
 
 _SECTIONS: dict[str, type[Settings]] = {
@@ -173,17 +176,12 @@ _SECTIONS: dict[str, type[Settings]] = {
 
 def _nearest(place: list[str], kind: str | None) -> str:
     """Return a suggestion with the nearest known setting beside an unknown one."""
-    owner: type[Settings] = Configuration
-    if len(place) > 1:
-        owner = (
-            strategy_models().get(kind or "", Configuration)
-            if place[0] == "strategy"
-            else _SECTIONS.get(place[0], Configuration)
-        )
-        if "match" in place[:-1]:
-            owner = MatchConfig
-        elif "groups" in place[:-1]:
-            owner = GroupConfig
+    owner: type[Settings] = _SECTIONS.get(place[0], Configuration) if len(place) > 1 else Configuration
+    if kind is not None:
+        owner = {**strategy_models(), **shrinker_models()}[kind]
+    for name, inner in (("match", MatchConfig), ("groups", GroupConfig)):
+        if name in place[:-1]:
+            owner = inner
     known = list(owner.model_fields)
     near = difflib.get_close_matches(place[-1], known, n=1)
     return f"Did you mean {near[0]!r}?" if near else f"Known here: {', '.join(known)}."

@@ -39,8 +39,9 @@ def soft_budget(config: Configuration) -> int | None:
 def counter_of(config: Configuration, model: str | None) -> Counter:
     """Return the counter that a configuration names, else the one for the model. ConfigError if there is none."""
     chosen = config.counter
-    if chosen.kind is None and chosen.encoding is None and chosen.scale is None:
-        return counter_for_model(config.model.name or model)
+    if chosen.kind in (None, "tiktoken") and chosen.encoding is None:
+        guess = counter_for_model(config.model.name or model)
+        return guess if chosen.scale is None else counter_from("tiktoken", guess.encoding_name, chosen.scale)
     return counter_from(chosen.kind or "tiktoken", chosen.encoding or "o200k_base", chosen.scale or 1.0)
 
 

@@ -53,3 +53,9 @@ class ChunkPinnedConfig(Settings):
 ShrinkerConfig = Annotated[
     ProjectToolResultsConfig | DedupeInstructionsConfig | ChunkPinnedConfig, Field(discriminator="kind")
 ]
+
+
+def shrinker_models() -> dict[str, type[Settings]]:
+    """Return the configuration model of each shrinker kind."""
+    models = (ProjectToolResultsConfig, DedupeInstructionsConfig, ChunkPinnedConfig)
+    return {model.model_fields["kind"].annotation.__args__[0]: model for model in models}  # type: ignore[union-attr]

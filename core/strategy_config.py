@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
 
 from .boundaries import Keep
 from .strategies import (
@@ -27,6 +27,7 @@ from .strategies.required_reserve import LABELS
 from .strategies.span_triage import STUB
 
 Count = Annotated[int, Field(ge=0, strict=True)]
+Share = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 KEEP_UNITS = ("turns", "steps", "messages", "tokens")
 
 
@@ -37,7 +38,7 @@ class Settings(BaseModel):
 
 
 class _Baseline(Settings):
-    exact_recall: bool = False
+    exact_recall: StrictBool = False
 
 
 class _Keeping(Settings):
@@ -50,7 +51,7 @@ class _Keeping(Settings):
     step: Annotated[Count, Field(description="tokens by which the cut moves; 0 cuts as near as possible")] = 0
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
-    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+    exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
 
     @model_validator(mode="after")
     def _one_keep(self) -> _Keeping:
@@ -140,7 +141,7 @@ class TieredInjectionConfig(_Keeping):
     """Core always, tools by keyword, retrieval up to 40%, older history as one summary. 3 messages unless said."""
 
     kind: Literal["tiered_injection"]
-    trigger: Annotated[float, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
+    trigger: Annotated[Share, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
     summary_chars: Annotated[Count, Field(description="characters of the rolling summary at most")] = 800
     summary_tokens: Annotated[Count, Field(description="tokens of the rolling summary at most")] = 800
     summary: Annotated[
@@ -171,14 +172,14 @@ class MaskToolResultsConfig(Settings):
 
     kind: Literal["mask_tool_results"]
     keep: Annotated[Count, Field(description="newest tool results kept")] = 5
-    trigger: Annotated[float, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
+    trigger: Annotated[Share, Field(ge=0, description="share of the soft budget; 0 always, null never")] | None = 1.0
     min_cleared: Annotated[Count, Field(description="tokens that must be gained, else nothing is masked")] = 0
     exclude: Annotated[tuple[str, ...], Field(description="globs of tools whose results are never masked")] = ()
     placeholder: Annotated[str, Field(description="may name {id}, {lines}, {tokens} and {tool}")] = PLACEHOLDER
     step: Annotated[Count, Field(description="tokens by which the cut moves; 0 cuts as near as possible")] = 0
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
-    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+    exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
 
     def strategy(self) -> MaskToolResults:
         """Return the strategy."""
@@ -191,10 +192,10 @@ class SpanTriageConfig(Settings):
 
     kind: Literal["span_triage"]
     stub: Annotated[str, Field(description="may name {id}, {messages}, {tokens}, {name} and {class}")] = STUB
-    merge_stubs: Annotated[bool, Field(description="neighbouring stubs are one")] = True
+    merge_stubs: Annotated[StrictBool, Field(description="neighbouring stubs are one")] = True
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
-    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+    exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
 
     def strategy(self) -> SpanTriage:
         """Return the strategy."""
@@ -225,7 +226,7 @@ class RequiredReserveConfig(Settings):
     ] = "english"
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
-    exact_recall: Annotated[bool, Field(description="leave everything untouched and report")] = False
+    exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
 
     def strategy(self) -> RequiredReserve:
         """Return the strategy."""
