@@ -224,6 +224,40 @@ def test_the_converse_api_of_bedrock() -> None:
     check(found)
 
 
+def frame(name: str, payload: dict[str, Any]) -> bytes:
+    """Return a frame as Amazon writes it: lengths, headers, the payload as it is, a checksum."""
+    headers = b"".join(
+        bytes([len(key)]) + key + b"\x07" + len(value).to_bytes(2, "big") + value
+        for key, value in (
+            (b":event-type", name.encode()),
+            (b":content-type", b"application/json"),
+            (b":message-type", b"event"),
+        )
+    )
+    return b"\x00\x00\x00\xb5" + headers + json.dumps(payload).encode() + b"\x82vyT"
+
+
+def test_a_stream_of_the_converse_api() -> None:
+    frames = [
+        frame("messageStart", {"role": "assistant"}),
+        frame("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "let me "}, "p": "abc"}),
+        frame("contentBlockDelta", {"contentBlockIndex": 0, "delta": {"text": "see"}, "p": "ab"}),
+        frame("contentBlockStart", {"contentBlockIndex": 1, "start": {"toolUse": {"toolUseId": "t1", "name": "f"}}}),
+        frame("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"toolUse": {"input": '{"a":'}}}),
+        frame("contentBlockDelta", {"contentBlockIndex": 1, "delta": {"toolUse": {"input": " 1}"}}}),
+        frame("messageStop", {"stopReason": "tool_use"}),
+        frame("metadata", {"usage": {"inputTokens": 13, "cacheReadInputTokens": 100, "outputTokens": 82}}),
+    ]
+    text = base64.b64encode(b"".join(frames)).decode()
+    url = "https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova-micro-v1%3A0/converse-stream"
+    question = {"role": "user", "content": [{"text": "q"}]}
+    (transcript,) = read(har(entry(url, converse(question), text, encoding="base64"))).transcripts
+    (call,) = transcript.calls
+    used = {"type": "tool_use", "id": "t1", "name": "f", "input": {"a": 1}}
+    assert call.response == {"role": "assistant", "content": [{"type": "text", "text": "let me see"}, used]}
+    assert (call.usage, call.model) == (Usage(113, 100, None, 82), "amazon.nova-micro-v1:0")
+
+
 def test_frames_of_an_event_stream() -> None:
     events = [
         {"type": "message_start", "message": {"model": "m", "usage": {"input_tokens": 3}}},

@@ -163,6 +163,81 @@ def test_requests_of_libraries() -> None:
     assert transcript.captured(0) == {"model": "gpt-4o", "messages": [lead, {"role": "user", "content": "q"}]}
 
 
+CALLED = [{"toolCallId": "c1", "toolName": "f", "input": '{"a": 1}'}]
+
+
+@pytest.mark.parametrize(
+    ("given", "answered", "messages", "response"),
+    [
+        # the Vercel AI SDK: calls without a message around them
+        ([USER], CALLED, [USER], REPLY),
+        # LangGraph for JavaScript: the tool's name as role
+        (
+            [SYSTEM, USER, REPLY, {"content": "r", "additional_kwargs": {}, "role": "f"}],
+            "done",
+            [SYSTEM, USER, REPLY, {**RESULT, "name": "f"}],
+            {"role": "assistant", "content": "done"},
+        ),
+        # Logfire: events of an older convention
+        (
+            [
+                {"event.name": "gen_ai.system.message", "gen_ai.message.index": 0, **SYSTEM},
+                {"event.name": "gen_ai.user.message", "gen_ai.system": "openai", **USER},
+                {"event.name": "gen_ai.assistant.message", **REPLY},
+                {"event.name": "gen_ai.tool.message", "role": "tool", "id": "c1", "name": "f", "content": "r"},
+            ],
+            [{"index": 0, "message": {"role": "assistant", "content": "done"}, "event.name": "gen_ai.choice"}],
+            [SYSTEM, USER, REPLY, {**RESULT, "name": "f"}],
+            {"role": "assistant", "content": "done"},
+        ),
+        # OpenLIT: roles within a text
+        (
+            "system: s\nuser: q\nand more",
+            "done",
+            [SYSTEM, {**USER, "content": "q\nand more"}],
+            {"role": "assistant", "content": "done"},
+        ),
+        ("a user: q", "done", [{**USER, "content": "a user: q"}], {"role": "assistant", "content": "done"}),
+    ],
+)
+def test_ways_of_single_frameworks(given: Any, answered: Any, messages: Any, response: Any) -> None:
+    one = observation(1, input=json.dumps(given), output=json.dumps(answered))
+    found = read(json.dumps(trace(one)))
+    (transcript,) = found.transcripts
+    assert (transcript.captured(0)["messages"], transcript.calls[0].response) == (messages, response)
+    check(found)
+
+
+def test_googles_library_has_names_of_its_own() -> None:
+    contents = [
+        {"role": "user", "parts": [{"text": "q", "inline_data": None}]},
+        {"role": "model", "parts": [{"function_call": {"args": {}, "name": "f"}}]},
+        {"role": "user", "parts": [{"function_response": {"name": "f", "response": {"x": 1}}}]},
+    ]
+    config = {"system_instruction": "be brief", "tools": [{"function_declarations": [{"name": "f"}]}]}
+    answered = {"content": {"parts": [{"text": "done"}], "role": "model"}, "usage_metadata": {"prompt_token_count": 39}}
+    one = observation(1, input={"model": "g", "contents": contents, "config": config}, output=answered)
+    found = read(json.dumps(trace(one)))
+    (transcript,) = found.transcripts
+    body = transcript.captured(0)
+    assert (transcript.dialect, body["system_instruction"]) == ("gemini", "be brief")
+    assert body["contents"][1:] == [
+        {"role": "model", "parts": [{"functionCall": {"args": {}, "name": "f"}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "f", "response": {"x": 1}}}]},
+    ]
+    assert transcript.calls[0].response == {"role": "model", "parts": [{"text": "done"}]}
+    assert transcript.notes == ()
+    check(found)
+
+
+def test_tools_that_the_agent_around_was_given() -> None:
+    defined = {"attributes": {"gen_ai.tool.definitions": json.dumps([TOOL])}}
+    agent = observation(1, "AGENT", metadata=json.dumps(defined))
+    one = observation(2, parent="o1", input=[SYSTEM, USER], output=REPLY)
+    (transcript,) = read(json.dumps(trace(agent, one))).transcripts
+    assert (transcript.captured(0)["tools"], transcript.notes) == ([TOOL], ())
+
+
 def test_a_response_that_repeats_its_request() -> None:
     answered = {
         **RESPONSES_ANSWERED,

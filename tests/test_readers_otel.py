@@ -192,6 +192,35 @@ def test_conversations_over_several_traces() -> None:
     assert (transcript.session, [len(transcript.captured(n)["messages"]) for n in range(2)]) == ("conv", [2, 4])
 
 
+def test_spans_of_the_agent_development_kit() -> None:
+    asked = {
+        "model": "g",
+        "config": {"system_instruction": "s"},
+        "contents": [{"parts": [{"text": "q"}], "role": "user"}],
+    }
+    told = {
+        "gen_ai.system": "gcp.vertex.agent",
+        "gen_ai.request.model": "g",
+        "gcp.vertex.agent.llm_request": json.dumps(asked),
+        "gcp.vertex.agent.llm_response": json.dumps({"content": {"parts": [{"text": "a"}], "role": "model"}}),
+        "gen_ai.usage.input_tokens": 9,
+    }
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "hello"}
+    (transcript,) = read(json.dumps(otlp(otlp_span(agent, 1), otlp_span(told, 2, "s1")))).transcripts
+    assert transcript.captured(0) == {"model": "g", "system_instruction": "s", "contents": asked["contents"]}
+    assert transcript.calls[0].response == {"parts": [{"text": "a"}], "role": "model"}
+    assert (transcript.meta["agent"], transcript.calls[0].usage) == ("hello", Usage(9))
+
+
+def test_what_the_agent_around_was_given() -> None:
+    agent = {key: GENAI[key] for key in ("gen_ai.system_instructions", "gen_ai.tool.definitions")}
+    agent |= {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper"}
+    call = {key: GENAI[key] for key in GENAI if key not in agent or key == "gen_ai.operation.name"}
+    (transcript,) = read(json.dumps(otlp(otlp_span(agent, 1), otlp_span(call, 2, "s1")))).transcripts
+    assert transcript.captured(0) == BODY
+    assert transcript.notes == ()
+
+
 def test_gemini_contents_stay_gemini() -> None:
     contents = [{"role": "user", "parts": [{"text": "q"}]}]
     answered = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}

@@ -11,7 +11,8 @@ from core.readers.chat_wire import assistant, call, decoded, paired, result
 from core.readers.items import Item
 from core.readers.links import linked
 from core.readers.open_traces import MOST_OPEN, OpenTraces
-from core.readers.prompts import chosen, evidence, prompt_of, reply_of, spoken
+from core.readers.prompts import chosen, evidence, prompt_of, spoken
+from core.readers.recorded_replies import reply_of
 from core.readers.responses import ResponseFacts
 from core.readers.tool_definitions import tools_of
 from core.readers.trace_calls import Recorded, items_of

@@ -10,7 +10,9 @@ from typing import Any
 
 from ..transcript import Usage
 from ..wire import Wire, text_of
+from .chat_wire import decoded
 from .fields import inner, listed, objects, text
+from .packed import named_frames
 from .responses import ResponseFacts, count
 
 KINDS = frozenset(
@@ -52,6 +54,43 @@ def facts(response: Any) -> ResponseFacts | None:
     given = None if plain is None else plain + (read or 0) + (written or 0)
     reply = _message(message) if message else None
     return ResponseFacts(reply, Usage(given, read, written, count(usage.get("outputTokens"))), dialect="anthropic")
+
+
+def joined(response: Any) -> Any:
+    """Return a stream of Converse as the response that it makes up; any other response as it is."""
+    frames = named_frames(response) if isinstance(response, str) else []
+    if not frames:
+        return response
+    usage: Wire = {}
+    blocks: dict[int, dict[str, Any]] = {}
+    for name, told in frames:
+        index = told.get("contentBlockIndex") if isinstance(told, Mapping) else None
+        block = blocks.setdefault(index if isinstance(index, int) else 0, {}) if index is not None else {}
+        if name == "contentBlockStart":
+            block |= inner(told, "start")
+        elif name == "contentBlockDelta":
+            _grow(block, inner(told, "delta"))
+        elif name == "metadata":
+            usage = inner(told, "usage")
+    content = [_whole(blocks[index]) for index in sorted(blocks) if blocks[index]]
+    return {"output": {"message": {"role": "assistant", "content": content}}, "usage": usage}
+
+
+def _grow(block: dict[str, Any], delta: Wire) -> None:
+    if isinstance(delta.get("text"), str):
+        block["text"] = text(block, "text") + delta["text"]
+    if used := inner(delta, "toolUse"):
+        known = inner(block, "toolUse")
+        block["toolUse"] = {**known, "input": text(known, "input") + text(used, "input")}
+    if thought := inner(delta, "reasoningContent"):
+        known = inner(block, "reasoningContent", "reasoningText")
+        grown = {key: text(known, key) + text(thought, key) for key in ("text", "signature")}
+        block["reasoningContent"] = {"reasoningText": grown}
+
+
+def _whole(block: dict[str, Any]) -> dict[str, Any]:
+    used = inner(block, "toolUse")
+    return {**block, "toolUse": {**used, "input": decoded(used.get("input") or "{}")}} if used else block
 
 
 def _message(message: Wire) -> dict[str, Any]:

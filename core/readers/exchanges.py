@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate
 from typing import Any
+from urllib.parse import unquote
 
 from ..dialects import detect, dialect
 from ..transcript import Fidelity
@@ -74,7 +75,7 @@ def call_of(exchange: Exchange, report: Report) -> Item | None:
     if isinstance(body, Mapping) and sourcegraph.is_body(body):
         return _item(exchange, sourcegraph.request(body), sourcegraph.facts(exchange.response), report, converted=True)
     if bedrock.is_body(body):
-        facts = bedrock.facts(answer) or _facts(answer, exchange, report)
+        facts = bedrock.facts(bedrock.joined(answer)) or _facts(answer, exchange, report)
         return _item(exchange, bedrock.request(body), facts, report, converted=True)
     if isinstance(body, Mapping) and is_body(body):
         return _item(exchange, as_rest(body), _facts(answer, exchange, report), report)
@@ -170,7 +171,7 @@ def _dialect(url: str, body: Wire, facts: ResponseFacts | None) -> str:
 
 def _model(url: str) -> str | None:
     found = next((match for pattern in _MODELS_IN_URL if (match := pattern.search(url))), None)
-    return found.group(1) if found else None
+    return unquote(found.group(1)) if found else None
 
 
 def _session(exchange: Exchange, body: Wire) -> str:

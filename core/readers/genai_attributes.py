@@ -13,12 +13,14 @@ from ..transcript import Usage
 from . import genai_parts, openinference_messages
 from .chat_wire import decoded
 from .fields import inner, text
-from .prompts import Loose, prompt_of, reply_of
+from .prompts import Loose, prompt_of
+from .recorded_replies import reply_of
 from .responses import count
 
 Attributes = Mapping[str, Any]
 
 INPUTS = (
+    "gcp.vertex.agent.llm_request",
     "gen_ai.input.messages",
     "gen_ai.prompt",
     "ai.prompt.messages",
@@ -26,7 +28,13 @@ INPUTS = (
     "llm.prompts",
     "gen_ai.request.messages",
 )
-OUTPUTS = ("gen_ai.output.messages", "gen_ai.completion", "gen_ai.response.messages", "llm.completions")
+OUTPUTS = (
+    "gcp.vertex.agent.llm_response",
+    "gen_ai.output.messages",
+    "gen_ai.completion",
+    "gen_ai.response.messages",
+    "llm.completions",
+)
 TOOLS = ("gen_ai.tool.definitions", "gen_ai.request.tools", "ai.prompt.tools", "llm.tools", "tools")
 IN = (
     "gen_ai.usage.input_tokens",

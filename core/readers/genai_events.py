@@ -13,7 +13,8 @@ from ..wire import Wire
 from .chat_wire import decoded
 from .fields import text
 from .otel_spans import Event, Span
-from .prompts import Loose, prompt_of, reply_of
+from .prompts import Loose, prompt_of
+from .recorded_replies import reply_of
 
 ROLES = {
     "gen_ai.system.message": "system",

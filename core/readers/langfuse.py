@@ -19,7 +19,8 @@ from .fields import inner, objects, text
 from .formats import Format, Reading, share
 from .genai_attributes import tools_in
 from .open_traces import read_traces
-from .prompts import Loose, prompt_of, reply_of
+from .prompts import Loose, prompt_of
+from .recorded_replies import reply_of
 from .responses import count, response_facts
 from .times import parse_time
 from .trace_calls import Recorded
@@ -146,7 +147,8 @@ def _recorded(trace: Wire, node: Node, tree: Tree) -> Recorded:
     one = node.value
     reply = decoded(one.get("output"))
     prompt = prompt_of(one.get("input"))
-    tools, instructions = _tools(one), None
+    around = (_tools(above.value) for above in tree.above(node) if _kind(above.value) == "AGENT")
+    tools, instructions = _tools(one) or next(filter(None, around), None), None
     if isinstance(reply, Mapping) and reply.get("object") == "response":
         tools, instructions = tools or reply.get("tools"), reply.get("instructions")
     if isinstance(instructions, str) and instructions and prompt is not None:

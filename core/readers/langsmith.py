@@ -18,7 +18,8 @@ from .chat_wire import decoded
 from .fields import inner, listed, objects, text
 from .formats import Format, Reading, share
 from .open_traces import read_traces
-from .prompts import prompt_of, reply_of
+from .prompts import prompt_of
+from .recorded_replies import reply_of
 from .responses import count, response_facts
 from .times import parse_time
 from .trace_calls import Recorded

@@ -17,7 +17,8 @@ from .formats import Format, Reading, share
 from .genai_attributes import model_in, usage_in
 from .open_traces import read_traces
 from .otel_spans import attributes_of
-from .prompts import Loose, prompt_of, reply_of
+from .prompts import Loose, prompt_of
+from .recorded_replies import reply_of
 from .responses import count, response_facts
 from .times import parse_time
 from .trace_calls import Recorded

@@ -12,7 +12,8 @@ from typing import Any
 from ..transcript import Usage
 from .fields import text
 from .otel_spans import Span
-from .prompts import prompt_of, reply_of
+from .prompts import prompt_of
+from .recorded_replies import reply_of
 from .responses import openai_usage
 from .trace_calls import Recorded
 

@@ -36,6 +36,7 @@ OPERATIONS = frozenset(
 )
 OTHERS = frozenset(["embeddings", "execute_tool", "create_agent", "retrieval", "rerank"])
 CONTENT = (
+    "gcp.vertex.agent.llm_re",
     "gen_ai.input.messages",
     "gen_ai.output.messages",
     "gen_ai.prompt",
@@ -159,7 +160,8 @@ def _recorded(node: Node, tree: Tree) -> Recorded:
         return monocle.recorded(base, span)
     prompt = genai_events.prompt(span) or prompt_in(attributes)
     reply = genai_events.reply(span) or reply_in(attributes)
-    system, tools = system_in(attributes), tools_in(attributes)
+    system = system_in(attributes) or next(filter(None, map(system_in, above)), [])
+    tools = tools_in(attributes) or next(filter(None, map(tools_in, above)), None)
     return replace(base, prompt=prompt, reply=reply, system=system, tools=tools, notes=_notes(prompt))
 
 

@@ -14,6 +14,8 @@ MOST_BYTES = 64 << 20
 """What one body may unpack to: far above any response of a model."""
 
 _FRAME = re.compile(r'\{"bytes":"([A-Za-z0-9+/=]+)"')
+_NAMED = re.compile(r":event-type\x07[\s\S]{2}([A-Za-z]+)")
+_DECODER = json.JSONDecoder(strict=False)
 HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 
 
@@ -61,6 +63,18 @@ def frames(text: str) -> list[str]:
     """Return the payloads in the frames of one of Amazon's event streams, which are base64 within JSON."""
     coded = _FRAME.findall(text) if '{"bytes":"' in text else []
     return [data.decode("utf-8", "replace") for one in coded if (data := _bytes(one)) is not None]
+
+
+def named_frames(text: str) -> list[tuple[str, Any]]:
+    """Return name and payload of each frame of one of Amazon's event streams whose payload is JSON as it stands."""
+    found = []
+    for match in _NAMED.finditer(text) if ":event-type" in text else ():
+        start = text.find("{", match.end())
+        try:
+            found.append((match.group(1), _DECODER.raw_decode(text, start)[0]))
+        except (ValueError, RecursionError, IndexError):
+            continue
+    return found
 
 
 def _chunks(chunks: list[str]) -> str:

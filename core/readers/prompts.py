@@ -17,8 +17,14 @@ from . import genai_parts, langchain_messages, openinference_messages, vercel_me
 from .chat_wire import assistant, decoded, paired, slim
 from .fields import listed, objects, text
 from .json_text import salvage
-from .odd_messages import calls_in_text, of_speaker, speaker_of
-from .responses import response_facts
+from .odd_messages import (
+    calls_in_text,
+    gemini_content,
+    of_speaker,
+    plain_message,
+    speaker_of,
+    spoken_text,
+)
 from .shapes import GEMINI_KEYS, REQUEST_KEYS, RESPONSES_KEYS, as_rest, is_content, is_item
 
 CHAT, ANTHROPIC, GEMINI, RESPONSES = "openai_chat", "anthropic", "gemini", "openai_responses"
@@ -27,8 +33,6 @@ _SIMPLE = {"role", "content"}
 SHORTEST_CUT = 64
 """Characters below which no exporter cuts an attribute off."""
 WITHIN = ("inputs", "input", "kwargs", "request", "body", "prompt", "prompts", "chat_history", "args", "data", "value")
-REPLY_KEYS = ("content", "tool_calls", "function_call", "reasoning_content", "refusal", "additional_kwargs")
-AROUND_REPLY = ("message", "output", "outputs", "response", "result", "data", "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,8 @@ def prompt_of(value: Any, depth: int = 0) -> Loose | None:
     """Return what a recorded input holds; None if it is no input of a model."""
     value = decoded(value)
     if isinstance(value, str):
-        return _cut(value, depth) or (Loose([{"role": "user", "content": value}]) if value else None)
+        said = spoken_text(value)
+        return _cut(value, depth) or (Loose(said) if said else None)
     if isinstance(value, list):
         return _listed(value, depth)
     if not isinstance(value, Mapping):
@@ -75,43 +80,6 @@ def prompt_of(value: Any, depth: int = 0) -> Loose | None:
     if loose is not None and isinstance(value.get("system"), str) and "system" not in loose.rest:
         return replace(loose, rest={**loose.rest, "system": value["system"]})
     return loose
-
-
-def reply_of(value: Any, depth: int = 0) -> Loose | None:
-    """Return what a recorded output holds; None if it is no answer of a model."""
-    value = decoded(value)
-    if isinstance(value, str):
-        return Loose([{"role": "assistant", "content": value}]) if value else None
-    if isinstance(value, list):
-        found = [loose for one in value if depth < 6 and (loose := reply_of(one, depth + 1)) is not None]
-        return Loose([message for loose in found for message in loose.messages]) if found else None
-    if not isinstance(value, Mapping):
-        return None
-    facts = response_facts(value)
-    if facts.message is not None:
-        return Loose([*(facts.message.get("output") or [facts.message])])
-    if facts.dialect is not None:
-        return None
-    if listed(value, "generations"):
-        return reply_of(value["generations"][0], depth + 1)
-    if listed(value, "messages"):
-        return reply_of(_answers(value["messages"]), depth + 1)
-    return _one_reply(value, depth)
-
-
-def _one_reply(value: Wire, depth: int) -> Loose | None:
-    if is_message(value):
-        return Loose([value])
-    if isinstance(value.get("message"), Mapping) and is_message(value["message"]):
-        return Loose([value["message"]])
-    if isinstance(value.get("content"), str | list) and "role" not in value:
-        return Loose([{"role": "assistant", **{key: value[key] for key in REPLY_KEYS if key in value}}])
-    if objects(value, "parts"):
-        return Loose([{"role": "assistant", **value}])
-    if isinstance(value.get("text"), str):
-        return Loose([{"role": "assistant", "content": value["text"]}])
-    found = (reply_of(value[key], depth + 1) for key in AROUND_REPLY if depth < 6 and value.get(key))
-    return next((loose for loose in found if loose is not None), None)
 
 
 def is_message(value: Any) -> bool:
@@ -155,8 +123,13 @@ def spoken(messages: Iterable[Any], dialect: str) -> Spoken:
     system = [text_ for value in kept if value.get("role") == "system" and (text_ := _system_text(value))]
     said = [value for value in kept if value.get("role") != "system"]
     if dialect == GEMINI:
-        said = [{**value, "role": "model"} if value.get("role") == "assistant" else value for value in said]
+        said = [{**gemini_content(value), "role": _gemini_role(value)} for value in said]
     return Spoken(list(said), system, converted=len(said) != len(values))
+
+
+def _gemini_role(value: Wire) -> str:
+    role = text(value, "role") or "user"
+    return "model" if role == "assistant" else role
 
 
 def _listed(value: list[Any], depth: int) -> Loose | None:
@@ -188,22 +161,6 @@ def _contents(value: Wire) -> Loose:
     messages = [{"role": "user", "parts": [{"text": given}]}] if isinstance(given, str) else given
     rest = {key: value[key] for key in value if key in GEMINI_KEYS and value[key] is not None}
     return Loose([one for one in messages if isinstance(one, Mapping)], rest, whole=True)
-
-
-def _answers(messages: list[Any]) -> list[Any]:
-    """Return the messages behind the last that is not the model's: an output may repeat the whole conversation."""
-    roles = [_role(decoded(message)) for message in messages]
-    last = max((at for at, role in enumerate(roles) if role != "assistant"), default=-1)
-    return messages[last + 1 :] or messages[-1:]
-
-
-def _role(message: Any) -> str:
-    if not isinstance(message, Mapping):
-        return ""
-    if langchain_messages.is_message(message):
-        return langchain_messages.role_of(message)
-    role = text(message, "role") or speaker_of(message)
-    return {"model": "assistant", "ai": "assistant"}.get(role, role)
 
 
 def _is_simple(value: Any) -> bool:
@@ -266,14 +223,14 @@ def _plain_messages(value: Wire) -> list[Wire]:
         return [of_speaker(speaker, value[speaker])]
     if calls := calls_in_text(value):
         return [assistant(None, calls)]
-    if isinstance(value.get("additional_kwargs"), Mapping):
+    if isinstance(value.get("additional_kwargs"), Mapping) and text(value, "role") in ROLES:
         kind = {"user": "human", "assistant": "ai"}.get(text(value, "role"), text(value, "role"))
         return [langchain_messages.to_chat({**value, "type": kind})]
     if value.get("role") == "model":
         return [{**value, "role": "assistant"}]
     if "content" not in value and not objects(value, "tool_calls") and listed(value, "parts"):
         return [{"role": value["role"], "content": [*value["parts"]]}]
-    return [value]
+    return [plain_message(value)]
 
 
 def _is_tool_definition(value: Any) -> bool:

@@ -75,7 +75,7 @@ def is_gemini_response(value: Any) -> bool:
     """Tell whether a value is a response of Gemini generateContent (one that was refused has no candidates)."""
     if not isinstance(value, Mapping):
         return False
-    return isinstance(value.get("candidates"), list) or isinstance(value.get("usageMetadata"), Mapping)
+    return isinstance(value.get("candidates"), list) or bool(_object(value, "usageMetadata"))
 
 
 def is_ollama_response(value: Any) -> bool:
@@ -124,11 +124,13 @@ def gemini_usage(usage: Any) -> Usage:
     """Return the usage of a Gemini response: its output leaves out thoughts, its prompt what tools of its own added."""
     if not isinstance(usage, Mapping):
         return Usage()
-    prompt, tools = count(usage.get("promptTokenCount")), count(usage.get("toolUsePromptTokenCount"))
-    answer, thoughts = count(usage.get("candidatesTokenCount")), count(usage.get("thoughtsTokenCount"))
+    prompt = _first(usage.get("promptTokenCount"), usage.get("prompt_token_count"))
+    tools = _first(usage.get("toolUsePromptTokenCount"), usage.get("tool_use_prompt_token_count"))
+    answer = _first(usage.get("candidatesTokenCount"), usage.get("candidates_token_count"))
+    thoughts = _first(usage.get("thoughtsTokenCount"), usage.get("thoughts_token_count"))
     return Usage(
         input=None if prompt is None else prompt + (tools or 0),
-        cache_read=count(usage.get("cachedContentTokenCount")),
+        cache_read=_first(usage.get("cachedContentTokenCount"), usage.get("cached_content_token_count")),
         output=None if answer is None and thoughts is None else (answer or 0) + (thoughts or 0),
         reasoning=thoughts,
     )
@@ -206,8 +208,8 @@ def _gemini(response: Wire) -> ResponseFacts:
     content = next((content for one in candidates if isinstance(content := one.get("content"), Mapping)), None)
     return ResponseFacts(
         message=None if content is None else {**content, "role": content.get("role") or "model"},
-        usage=gemini_usage(response.get("usageMetadata")),
-        model=_text(response.get("modelVersion")),
+        usage=gemini_usage(response.get("usageMetadata", response.get("usage_metadata"))),
+        model=_text(response.get("modelVersion", response.get("model_version"))),
         at=parse_time(response.get("createTime")),
         dialect="gemini",
     )
