@@ -18,6 +18,7 @@ from .chat_wire import assistant, decoded, paired, slim
 from .fields import listed, objects, text
 from .json_text import salvage
 from .odd_messages import (
+    ROLES,
     calls_in_text,
     gemini_content,
     of_speaker,
