@@ -52,6 +52,13 @@ def test_other_long_texts_are_kept(text: str) -> None:
     assert without_base64(text) == text
 
 
+def test_a_very_long_text_is_read_at_its_beginning_only() -> None:
+    text = "word\n" * 2_000_000
+    shown = preview(text)
+    assert (shown.text.count("\n"), shown.lines_left) == (100, 1_999_900)
+    assert shown.characters_left == len(text) - 500
+
+
 def test_a_long_text_takes_no_long_time() -> None:
     assert len(without_base64(("A" * 255 + " ") * 4000)) == 256 * 4000
 

@@ -13,9 +13,10 @@ from storage import Library
 from .edge import escaped
 from .head import counted
 from .importing import Imported, import_file, import_text
+from .peaks import count_peak
 
 DETECT = "recognise it"
-MOST_LISTED = 20
+MOST_LISTED, MOST_COUNTED = 20, 50
 LARGEST = 500
 """Megabytes of one file."""
 
@@ -36,19 +37,22 @@ def add_transcripts(store: Library) -> None:
         pasted = st.button("Add", key="add_pasted", type="primary")
     format_name = None if chosen == DETECT else chosen
     if files:
-        _import([partial(import_file, store, file.name, file.getvalue(), format_name) for file in files])
+        _import(store, [partial(import_file, store, file.name, file.getvalue(), format_name) for file in files])
     elif pasted and text.strip():
-        _import([partial(import_text, store, text, format_name)])
+        _import(store, [partial(import_text, store, text, format_name)])
     if imported := st.session_state.get("imported", []):
         for done in imported:
             _told(done)
         st.button("Close", key="close_imported", type="tertiary", on_click=st.session_state.pop, args=("imported",))
 
 
-def _import(tasks: list[Callable[[], Imported]]) -> None:
+def _import(store: Library, tasks: list[Callable[[], Imported]]) -> None:
     """Run an import, keep what to say of it, and begin a new round so that it is not run again."""
-    with st.spinner("Reading and storing …", show_time=True):
-        st.session_state["imported"] = [task() for task in tasks]
+    with st.spinner("Reading, storing and counting …", show_time=True):
+        imported = [task() for task in tasks]
+        for transcript_id in [number for done in imported for number in done.ids][:MOST_COUNTED]:
+            count_peak(store, store.summary(transcript_id))
+    st.session_state["imported"] = imported
     st.session_state["import_round"] += 1
     st.rerun()
 

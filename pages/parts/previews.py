@@ -9,6 +9,8 @@ from typing import Any
 
 MOST_LINES, MOST_CHARACTERS = 100, 10_000
 ONE_LINE = 120
+MOST_READ = 1_000_000
+"""Characters that are looked through for base64; behind them stands nothing that a preview shows."""
 
 _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/_-])(?:[A-Za-z0-9+/_-]{256,}|(?:[A-Za-z0-9+/]{60,76}\r?\n){4,}[A-Za-z0-9+/]*)={0,2}"
@@ -32,12 +34,12 @@ class Preview:
 
 def preview(text: str) -> Preview:
     """Return the beginning of a text, base64 in it replaced by its length."""
-    shown = without_base64(text)
-    head = shown[:MOST_CHARACTERS]
-    lines = head.splitlines(keepends=True)
+    shown, rest = without_base64(text[:MOST_READ]), text[MOST_READ:]
+    lines = shown[:MOST_CHARACTERS].splitlines(keepends=True)
     head = "".join(lines[:MOST_LINES])
     left = shown[len(head) :]
-    return Preview(printable(head), len(left.splitlines()), len(left))
+    lines_left = left.count("\n") + rest.count("\n") + (not (rest or left).endswith("\n")) if left or rest else 0
+    return Preview(printable(head), lines_left, len(left) + len(rest))
 
 
 def one_line(text: str, most: int = ONE_LINE) -> str:

@@ -22,7 +22,9 @@ from .limits import as_shown
 from .state import TRANSCRIPT
 from .texts import bounded
 
-CONFIG = "config"
+CONFIG, VERSION = "config", "version"
+"""Names in the address."""
+
 MOST_ROWS = 8
 """Rows shown at once; the others are scrolled to."""
 _CLIENTS = {
@@ -63,7 +65,7 @@ def config_list(configs: Sequence[SavedConfig]) -> SavedConfig:
     event = st.dataframe(
         config_table(configs),
         key=f"configs_{len(configs)}_{configs[0].id}",
-        on_select="rerun",
+        on_select=lambda: st.session_state.pop(VERSION, None),
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [chosen]}},
         hide_index=True,
@@ -88,11 +90,9 @@ def config_detail(store: Library, newest: SavedConfig) -> None:
     left, right = st.columns(2, gap="large")
     with right:
         st.markdown(f"#### {escaped(newest.name)}")
-        number = st.selectbox(
-            "Version", [saved.version for saved in versions], key=f"version_of_{newest.name}",
-            format_func=lambda version: _version_label(versions, version),
-        )  # fmt: skip
+        number = st.selectbox("Version", [saved.version for saved in versions], key=VERSION, bind="query-params")
         saved = next(saved for saved in versions if saved.version == number)
+        st.caption(f"Saved {saved.created_at:%d %b %Y, %H:%M}" + (f" · {escaped(saved.note)}" if saved.note else ""))
         st.markdown(provenance_text(saved.body.get("provenance")))
         _actions(store, saved)
         st.markdown("**In production**")
@@ -100,11 +100,6 @@ def config_detail(store: Library, newest: SavedConfig) -> None:
         st.caption("`core` needs no more than tiktoken, pydantic and genai-prices, and no network.")
     with left:
         bounded(_text(saved.body), "config_json", 620, _file_name(saved), language="json")
-
-
-def _version_label(versions: Sequence[SavedConfig], number: int) -> str:
-    saved = next(saved for saved in versions if saved.version == number)
-    return f"{number}, saved {saved.created_at:%d %b %Y, %H:%M}"
 
 
 def _actions(store: Library, saved: SavedConfig) -> None:

@@ -14,6 +14,9 @@ from .previews import MOST_CHARACTERS, as_text, preview, printable, without_base
 SHORT_CHARACTERS, SHORT_LINES = 300, 8
 """A text within both is shown in a box of its own height."""
 
+MOST_SHOWN = 2_000_000
+"""Characters that a browser can take; a longer text is for the download."""
+
 WRAPPED = 100_000
 """Longer texts are not wrapped: a browser needs seconds for it."""
 
@@ -35,7 +38,7 @@ def bounded(
     whole = False
     if shown.cut or content is not None:
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-            if shown.cut:
+            if shown.cut and len(text) <= MOST_SHOWN:
                 whole = st.toggle(f"Whole text, {len(text):,} characters", key=f"{key}_whole")
             st.download_button(
                 "Download",
