@@ -27,6 +27,13 @@ __all__ = ["FOLDER", "load_samples"]
 FOLDER = Path(__file__).resolve().parent.parent / "sample_data"
 ENDINGS = frozenset({".json", ".jsonl"})
 SOURCE = "sample"
+TITLES = {
+    "coding_agent": "Coding agent: Chinese headings in system prompts",
+    "long_chat": "Long chat: moving house from Cologne to Ghent",
+    "operations_zh": "运维代理：order-api 延迟告警",
+    "support_triage": "Support triage: a tent, two orders, five tools",
+}
+"""What the samples are called; a transcript's own title are its first words."""
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +62,10 @@ def _load(library: Library, path: Path) -> bool:
     for problem in result.problems:
         log.warning("Sample %s", problem)
     for transcript in result.transcripts:
-        library.tag(library.add(transcript).id, [SOURCE])
+        added = library.add(transcript).id
+        library.tag(added, [SOURCE])
+        if path.stem in TITLES and len(result.transcripts) == 1:
+            library.rename(added, TITLES[path.stem])
     return bool(result.transcripts)
 
 
