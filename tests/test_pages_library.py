@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.replay import replay
 from storage import Library
+from storage.samples import TITLES
 from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
@@ -34,7 +35,7 @@ def test_the_samples_are_listed_with_their_figures(page: Open) -> None:
             continue
         transcript = sample(path)
         row = table.loc[path.name]
-        assert row["title"] == transcript.title
+        assert row["title"] == TITLES[path.stem]
         assert (row["calls"], row["messages"]) == (len(transcript.calls), len(transcript.messages))
         assert row["models"] == ", ".join(transcript.models)
         assert row["peak window"] == max(replay(transcript, {"strategy": {"kind": "as_captured"}}).calls["in_window"])
