@@ -21,7 +21,7 @@ from .tokens import Exactness, counter_for_model
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
 
-__all__ = ["ModelProfile", "limits_date", "profile"]
+__all__ = ["ModelProfile", "limits_date", "priced_references", "profile"]
 
 _LIMITS_FILE = Path(__file__).with_name("model_limits.json")
 _RELEASE = re.compile(r"([-@](\d{4}-\d{2}-\d{2}|\d{8}))?(-v\d+)?(:\d+)?(-latest)?$")
@@ -89,7 +89,7 @@ def _priced(name: str) -> PriceCalculation | None:
     """Return the entry of genai-prices for a name, or None. Imported late: it takes longer than all of this package."""
     from genai_prices import Usage, calc_price
 
-    for reference, provider in _references(name.lower()):
+    for reference, provider in priced_references(name.lower()):
         try:
             return calc_price(Usage(), reference, provider_id=provider)
         except LookupError:
@@ -97,7 +97,7 @@ def _priced(name: str) -> PriceCalculation | None:
     return None
 
 
-def _references(name: str) -> Iterator[tuple[str, str | None]]:
+def priced_references(name: str) -> Iterator[tuple[str, str | None]]:
     """Yield the spellings under which a model may be listed, each with its provider if the name tells it."""
     if not name.startswith("ft:"):
         yield name, None

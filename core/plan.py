@@ -86,7 +86,7 @@ class Plan:
             return "" if self._deferred(span_id) else None
         index = self.log.unit_of_message(message)
         fate, _ = self.fate(index)
-        made = self._made(index, fate)
+        made = self.made(index, fate)
         if isinstance(made, Replacement):
             return "\n".join(text for _, text, _ in made.texts)
         if made is not None:
@@ -160,7 +160,7 @@ class Plan:
         sent: list[Wire] = []
         for index, fate, _ in self.fates():
             unit = self.log.units[index]
-            made = self._made(index, fate)
+            made = self.made(index, fate)
             if isinstance(made, Replacement):
                 sent += [dialect.text_message(role, text) for role, text, _ in made.texts]
             elif fate in (Fate.KEEP, Fate.REPLACE):
@@ -168,7 +168,7 @@ class Plan:
                 sent += kept if made is None else edited_wires(unit, kept, made.texts, dialect)
         return head, sent
 
-    def _made(self, index: int, fate: Fate) -> Replacement | Edit | None:
+    def made(self, index: int, fate: Fate) -> Replacement | Edit | None:
         """Return what is sent instead of a unit that is not sent as it is."""
         if fate is Fate.REPLACE:
             return self.replacements[index]
@@ -242,7 +242,7 @@ class Plan:
         yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
 
     def _overhead_after(self, index: int, fate: Fate) -> int:
-        made = self._made(index, fate)
+        made = self.made(index, fate)
         if made is not None:
             return made.overhead
         return self.log.units[index].overhead if fate is Fate.KEEP else 0
@@ -260,7 +260,7 @@ class Plan:
             )
 
     def _decide_unit(self, unit: Unit, index: int, fate: Fate, run: Run) -> Iterator[Decision]:
-        made = self._made(index, fate)
+        made = self.made(index, fate)
         if isinstance(made, Replacement):
             yield from replaced(unit, made, run)
         elif fate in (Fate.KEEP, Fate.REPLACE):

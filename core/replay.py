@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from .cache import Cache, cache
+from .calibration import Calibration
 from .config import Configuration, load_config
 from .conversion import Converted, converted
+from .cost import Cost, cost
 from .decisions import Action
 from .dialects import dialect
-from .engine import Engine, Planner, Step, UnitFeed, checked
+from .engine import Engine, Planner, Step, UnitFeed, checked, counter_of
 from .hints import Hints
 from .loss import Loss, loss
 from .plan import Plan, apply
 from .spans import SpanKind
 from .summaries import Summaries
+from .tokens import Counter, Exactness
 from .transcript import ROOT, Call, Transcript
 from .wire import Wire
 
@@ -71,10 +75,53 @@ class Replay:
         """What the plans lost of what the recorded responses used."""
         return loss(self)
 
+    def model_of(self, call: int) -> str | None:
+        """Return the model that a call is judged by: the configuration's, else the one that answered."""
+        made = self.transcript.calls[call]
+        return self.config.model.name or made.model or _model(self.transcript.heads[made.head])
+
+    def counter_of(self, call: int) -> Counter:
+        """Return the counter that a call's prompt was counted with."""
+        return counter_of(self.config, _model(self.transcript.heads[self.transcript.calls[call].head]))
+
+    @cached_property
+    def cache(self) -> Cache:
+        """What the provider's prompt cache would have read at each call."""
+        return cache(self)
+
+    @cached_property
+    def cost(self) -> Cost:
+        """What each call would have cost."""
+        return cost(self)
+
+    @cached_property
+    def as_captured(self) -> Replay:
+        """The recorded prompts as they were sent, counted with this configuration's counter."""
+        if self.of_captured and not self.config.shrink and not self.config.rules:
+            return self
+        changes = {"strategy": {"kind": "as_captured"}, "shrink": [], "rules": []}
+        return replay(self.transcript, {**self.config.model_dump(mode="json"), **changes})
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """The recorded prompts' counts beside what the provider reported for them."""
+        calls = self.transcript.calls
+        if all(call.usage.input is None for call in calls):
+            return Calibration(self.transcript, [0] * len(calls), [Exactness.ESTIMATE] * len(calls))
+        plans = self.as_captured._plans
+        marks = [plan_exactness(plan, self.counter_of(call)) for call, plan in enumerate(plans)]
+        return Calibration(self.transcript, [plan.tokens_before for plan in plans], marks)
+
     @cached_property
     def calls(self) -> Columns:
         """Columns of per-call figures: in_window, entered, status, excess, used, lost, kind.<span kind>, ..."""
-        return Columns(self._plans, self._entered, {"used": lambda: self.loss.used, "lost": lambda: self.loss.lost})
+        measures: dict[str, Callable[[], Sequence[Any]]] = {
+            "used": lambda: self.loss.used,
+            "lost": lambda: self.loss.lost,
+            "cached": lambda: self.cache.cached,
+            "cost": lambda: self.cost.usd,
+        }
+        return Columns(self._plans, self._entered, measures)
 
 
 class Columns(Mapping[str, Sequence[Any]]):
@@ -130,6 +177,27 @@ class Columns(Mapping[str, Sequence[Any]]):
     def __len__(self) -> int:
         """Return how many columns there are."""
         return len(self._plain) + len(self._measures) + len(SpanKind) + len(Action)
+
+
+TEXT_KINDS = frozenset(
+    {
+        SpanKind.OVERHEAD,
+        SpanKind.INSTRUCTIONS,
+        SpanKind.EXAMPLES,
+        SpanKind.MEMORY,
+        SpanKind.SUMMARY,
+        SpanKind.USER,
+        SpanKind.ASSISTANT,
+    }
+)
+"""What a prompt of text alone holds: its frames are exact too."""
+
+
+def plan_exactness(plan: Plan, counter: Counter) -> Exactness:
+    """Return how far the count of a prompt can be trusted: text alone, formulas for calls and tools, an estimate."""
+    if counter.exactness is not Exactness.EXACT:
+        return counter.exactness
+    return Exactness.EXACT if plan.kinds().keys() <= TEXT_KINDS else Exactness.FORMULA
 
 
 def captured_prompts(config: Configuration) -> bool:

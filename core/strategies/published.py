@@ -80,22 +80,23 @@ class PublishedAssembler(UnitAssembler):
         count, keep = len(self.entries), self.keep
         middle = range(count)[: count - keep if keep else count]
         tail = range(count)[-keep:] if keep else range(count)
-        rest = self.size - self.log.totals[-1] + self._verbatim(self.systems) + self._verbatim(self._places(tail))
-        dropped = first_true(0, len(middle), lambda k: not self._over(rest + self._summaries(middle, k)))
-        tokens = rest + self._summaries(middle, dropped)
+        rest = self.size - self.log.totals[-1] + self.verbatim(self.systems) + self.verbatim(self._places(tail))
+        dropped = first_true(0, len(middle), lambda k: not self._over(rest + self.summaries(middle, k)))
+        tokens = rest + self.summaries(middle, dropped)
         systems = len(self.systems)
         if not middle and len(tail) == count and self.systems == list(range(systems)):
             return self.untouched(Status.FITS)
         made = self.made((), tokens)
         return PublishedPlan(**vars(made), source=self, systems=systems, dropped=dropped, middle=middle, tail=tail)
 
-    def _summaries(self, middle: range, dropped: int) -> int:
+    def summaries(self, middle: range, dropped: int) -> int:
+        """Return the tokens of the summaries of these entries without the first `dropped`."""
         return self.totals[len(middle)] - self.totals[dropped]
 
     def _places(self, entries: range) -> list[int]:
         return [self.entries[k].message for k in entries]
 
-    def _verbatim(self, places: Sequence[int]) -> int:
+    def verbatim(self, places: Sequence[int]) -> int:
         """Return the tokens of messages sent as they are; groups of calls cut apart are counted as they now stand."""
         parts: dict[int, list[Message]] = {}
         for place in places:
@@ -129,6 +130,40 @@ class PublishedPlan(Plan):
             *(dialect.text_message(_role(entry), entry.summary) for entry in summaries),
             *(messages[self.source.entries[k].message] for k in self.tail),
         ]
+
+    def first_difference(self, before: PublishedPlan) -> tuple[int, int] | None:
+        """Return the message from which on a prompt differs from the one before, and the tokens of those sent ahead.
+
+        None if the prompt before is repeated whole. The fixed part is not counted.
+        """
+        if self.systems != before.systems:
+            common = self._systems[: before.systems]
+            return self._systems[len(common)], self.source.verbatim(common)
+        tokens = self.source.verbatim(self._systems)
+        if self.dropped != before.dropped:
+            return self._place(min(self.dropped, before.dropped)), tokens
+        ends = len(self.middle), len(before.middle)
+        if ends[0] == ends[1] and self.tail.start == before.tail.start:
+            return None
+        return self._place(min(ends)), tokens + self.source.summaries(range(min(ends)), self.dropped)
+
+    def _place(self, entry: int) -> int:
+        return self.source.entries[min(entry, len(self.source.entries) - 1)].message
+
+    def pieces(self) -> Iterator[tuple[int, Any, int]]:
+        """Yield what is sent: the message's place, the message or its summary, and its tokens."""
+        for place in self._systems:
+            yield place, self._message(place), self.source.verbatim([place])
+        for k in self.middle[self.dropped :]:
+            entry = self.source.entries[k]
+            yield entry.message, entry.summary, entry.summary_tokens + entry.summary_overhead
+        for k in self.tail:
+            place = self.source.entries[k].message
+            yield place, self._message(place), self.source.verbatim([place])
+
+    def _message(self, place: int) -> Message:
+        unit = self.log.units[self.log.unit_of_message(place)]
+        return unit.messages[place - unit.first]
 
     def remains(self, message: int, span_id: str) -> str | None:
         """Return the text that stands for a span; None where its message is sent as it is."""

@@ -66,6 +66,7 @@ class _Assembler(UnitAssembler):
             return self.untouched(Status.FITS)
         made = self.made((), rest + tokens)
         values = {name: value for name, value in vars(made).items() if name != "decisions"}
+        changed, ahead = self._change()
         return TriagePlan(
             **values,
             source=self,
@@ -74,7 +75,20 @@ class _Assembler(UnitAssembler):
             newest=log.last_user,
             tally=tally,
             taken=dict(self._taken_kinds),
+            changed_from=changed,
+            sent_before_change=ahead,
         )
+
+    def _change(self) -> tuple[int, int]:
+        """Return the first unit that is not sent as in the triaged plan before, and the tokens sent before it.
+
+        A priority below all others brings a new level, which takes all that is evicted for changed.
+        """
+        size = self.order.size
+        found = size.first_change() if size else None
+        if found is None:
+            found = self.count
+        return found, self.log.totals[found] + (size.shift_before(found) if size else 0)
 
     def _take(self) -> None:
         """Give the order all units that may be evicted by now: no longer open, no longer the newest user message."""

@@ -29,6 +29,30 @@ class Tally:
         return Tally(dict(self.kinds), self.stubbed, self.summarised)
 
 
+BLOCK = 256
+
+
+class BlockSums:
+    """A growing list of numbers whose beginnings are summed by blocks."""
+
+    def __init__(self) -> None:
+        self._values: list[int] = []
+        self._blocks: list[int] = []
+
+    def add(self, index: int, value: int) -> None:
+        """Add to the number at an index."""
+        if index >= len(self._values):
+            self._blocks += [0] * (index // BLOCK + 1 - len(self._blocks))
+            self._values += [0] * (len(self._blocks) * BLOCK - len(self._values))
+        self._values[index] += value
+        self._blocks[index // BLOCK] += value
+
+    def before(self, index: int) -> int:
+        """Return the sum of all numbers before an index."""
+        block = index // BLOCK
+        return sum(self._blocks[:block]) + sum(self._values[block * BLOCK : index])
+
+
 class StubbedSize:
     """Tokens of all units that may be evicted; each toggle costs a look-up and the count of the stubs it changes."""
 
@@ -39,8 +63,33 @@ class StubbedSize:
         self._runs: dict[int, tuple[int, int, int]] = {}
         """By start: stop, tokens of the stub's text, tokens of its frame."""
         self._stops: dict[int, int] = {}
+        self._owned: set[int] = set()
+        """Evicted units that a text of their own stands for."""
+        self._touched: dict[int, int | None] = {}
+        """What stood at each place that changed since `first_change` was last asked for."""
+        self._shifts = BlockSums()
+        """By unit: tokens sent in its place beside its own."""
         self.tokens = 0
         self.tally = Tally({})
+
+    def first_change(self) -> int | None:
+        """Return the first unit in whose place something else is sent than when this was last asked; None if none."""
+        places = (place for place, was in self._touched.items() if self._state(place) != was)
+        found = min(places, default=None)
+        self._touched.clear()
+        return found
+
+    def shift_before(self, index: int) -> int:
+        """Return how many more tokens are sent before a unit than the units themselves have."""
+        return self._shifts.before(index)
+
+    def _state(self, place: int) -> int | None:
+        """Return where the stub at a place ends; -1 for a unit with its own text, None for one sent as it is."""
+        run = self._runs.get(place)
+        return run[0] if run else -1 if place in self._owned else None
+
+    def _touch(self, place: int) -> None:
+        self._touched.setdefault(place, self._state(place))
 
     def add(self, index: int, unit: Unit, own: Replacement | None, kept: bool) -> None:
         """Take a unit, kept or not. `own` stands for it by itself; without it, it joins the stubs beside it."""
@@ -64,8 +113,9 @@ class StubbedSize:
         unit, own = self._units[index]
         self.tokens += unit.tokens
         self.tally.add(unit.kinds(), 1)
+        self._shifts.add(index, unit.tokens)
         if own is not None:
-            self._own(unit, own, -1)
+            self._own(index, unit, own, -1)
             return
         self.tally.stubbed -= len(unit.spans)
         start = self._starts[bisect_right(self._starts, index) - 1]
@@ -85,8 +135,9 @@ class StubbedSize:
 
     def _out(self, index: int) -> None:
         unit, own = self._units[index]
+        self._shifts.add(index, -unit.tokens)
         if own is not None:
-            self._own(unit, own, 1)
+            self._own(index, unit, own, 1)
             return
         self.tally.stubbed += len(unit.spans)
         start, stop = index, index + 1
@@ -98,20 +149,27 @@ class StubbedSize:
             self._remove(start_after)
         self._put(start, stop)
 
-    def _own(self, unit: Unit, own: Replacement, sign: int) -> None:
+    def _own(self, index: int, unit: Unit, own: Replacement, sign: int) -> None:
+        self._touch(index)
+        (self._owned.add if sign > 0 else self._owned.discard)(index)
         self.tokens += sign * own.tokens
+        self._shifts.add(index, sign * own.tokens)
         self.tally.add({SpanKind.SUMMARY: own.tokens - own.overhead, SpanKind.OVERHEAD: own.overhead}, sign)
         self.tally.summarised += sign * len(unit.spans)
 
     def _put(self, start: int, stop: int) -> None:
+        self._touch(start)
         text, frame = self._stub_cost(start, stop)
+        self._shifts.add(start, text + frame)
         insort(self._starts, start)
         self._runs[start], self._stops[stop] = (stop, text, frame), start
         self.tokens += text + frame
         self.tally.add({SpanKind.OTHER: text, SpanKind.OVERHEAD: frame}, 1)
 
     def _remove(self, start: int) -> None:
+        self._touch(start)
         stop, text, frame = self._runs.pop(start)
+        self._shifts.add(start, -text - frame)
         del self._stops[stop]
         del self._starts[bisect_right(self._starts, start) - 1]
         self.tokens -= text + frame

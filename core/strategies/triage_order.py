@@ -58,6 +58,8 @@ class TriageOrder:
         self._stub_cost, self._merge = stub_cost, merge
         self._levels: dict[int, _Level] = {}
         self._units: list[tuple[int, Key, Unit, Replacement | None]] = []
+        self.size: StubbedSize | None = None
+        """The size of everything as it was settled last."""
 
     def add(self, index: int, priority: int, unit: Unit, own: Replacement | None) -> None:
         """Take a unit that may be evicted; `own` stands for it by itself, if it has such a text."""
@@ -83,6 +85,7 @@ class TriageOrder:
         for priority in sorted(self._levels, reverse=True):
             lowest = self._levels[priority]
             self._fill(priority, lowest, room)
+        self.size = lowest.size if lowest else None
         return (0, Tally({})) if lowest is None else (lowest.size.tokens, lowest.size.tally.copy())
 
     def _fill(self, priority: int, level: _Level, room: int) -> None:

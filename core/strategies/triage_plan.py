@@ -71,8 +71,24 @@ class TriagePlan(Plan):
     newest: int = -1
     tally: Tally = field(default_factory=lambda: Tally({}))
     taken: Mapping[SpanKind, int] = field(default_factory=dict)
+    changed_from: int = 0
+    """The first unit that is not sent as in the triaged plan before."""
+    sent_before_change: int = 0
+    """Tokens of what is sent of the conversation before that unit."""
 
     changed = True
+
+    @property
+    def first_evicted(self) -> int:
+        """The first unit that is not sent as it is."""
+        return next((index for index in range(self.count) if self.is_evicted(index)), self.count)
+
+    def stand_in(self, start: int, stop: int) -> tuple[Any, int]:
+        """Return what stands for an evicted stretch, and its tokens."""
+        own = self.source.own.get(start)
+        if own is not None:
+            return own, own.tokens
+        return self.source.stubs.text(start, stop), sum(self.source.stubs.cost(start, stop))
 
     def is_evicted(self, index: int) -> bool:
         """Return whether a unit is not sent as it is."""

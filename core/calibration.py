@@ -1,0 +1,215 @@
+"""Counts against the bill: what providers reported for the recorded prompts, beside what was counted for them.
+
+The difference is one visible figure, "not recorded": a hidden system prompt, tools, frames. It is the median since the
+last reset, so that a single surcharge does not move it; where the tokenizer is only an estimate the newest difference
+serves better, as it follows what the estimate misses. A difference that grows although the texts are counted exactly
+says that the recorded prompt is not what was sent.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from statistics import median
+
+from .dialects import dialect
+from .fitted_scale import Fit, fitted
+from .tokens import Exactness
+from .transcript import Call, Transcript
+
+LEAST_CALLS = 3
+"""A file with fewer reported calls is no evidence of a model's drift."""
+LEAST_GROWTH = 16
+"""Tokens of difference that may come and go with formulas."""
+SAME = 0.01
+"""Differences closer than this share of the prompt are one floor."""
+QUANTILE = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedCall:
+    """One call: tokens counted and reported, their difference, and what was expected before the report.
+
+    `floor` is the difference as known up to this call; `total` the best figure for the prompt as sent, with its mark.
+    `surcharge` marks a report above the counted prompt that the next call does not confirm.
+    """
+
+    counted: int
+    reported: int | None
+    floor: int | None
+    expected: int | None
+    total: int
+    exactness: Exactness
+    starts: bool
+    surcharge: bool = False
+
+    @property
+    def difference(self) -> int | None:
+        """Tokens reported beyond those counted; None where nothing was reported."""
+        return None if self.reported is None else self.reported - self.counted
+
+    @property
+    def error(self) -> float | None:
+        """What was expected short of what was reported, as a share of it; None where either is missing."""
+        if not self.reported or self.expected is None:
+            return None
+        return (self.reported - self.expected) / self.reported
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """How far a model's counts were off over `calls` predicted calls, as shares of the prompt.
+
+    `bias` is the mean error, `spread` the 95th percentile of its size; `reserve_ratio` covers 99 % of the calls.
+    """
+
+    calls: int
+    bias: float
+    spread: float
+    reserve_ratio: float
+    scale: Fit | None
+
+
+class Calibration:
+    """The counts of a transcript's recorded prompts beside the reported ones."""
+
+    def __init__(self, transcript: Transcript, counted: Sequence[int], exactness: Sequence[Exactness]) -> None:
+        self._transcript, self._counted, self._exactness = transcript, counted, exactness
+        self.calls: list[CalibratedCall] = _confirmed(list(self._walk()))
+
+    @property
+    def not_recorded(self) -> list[int | None]:
+        """Tokens of each call that the recording does not hold; None where nothing was reported since a reset."""
+        return [None if call.floor is None else max(0, call.floor) for call in self.calls]
+
+    @cached_property
+    def hidden(self) -> int | None:
+        """About how many tokens of a prompt are not recorded; None where nothing was reported."""
+        known = [call.difference for call in self.calls if call.difference is not None]
+        return None if not known else max(0, round(median(known)))
+
+    @property
+    def growth(self) -> int:
+        """The largest change of the difference, in tokens, from the beginning to the end of calls without a reset."""
+        changes = ((rows[-1].difference or 0) - (rows[0].difference or 0) for rows in self._runs())
+        return max(changes, key=abs, default=0)
+
+    @property
+    def problem(self) -> str | None:
+        """What the differences say against the recording; None if they say nothing."""
+        if Exactness.ESTIMATE in self._exactness:
+            return None
+        for rows in self._runs():
+            if len(rows) >= LEAST_CALLS and _grows(rows):
+                return (
+                    f"The recorded prompt is not what was sent: {rows[0].difference:,} tokens were not recorded at "
+                    f"first, {rows[-1].difference:,} at the end, and more with each call."
+                )
+        return None
+
+    @cached_property
+    def by_model(self) -> dict[str, Drift]:
+        """The drift of each model with enough predicted calls."""
+        models = dict.fromkeys(call.model for call in self._transcript.calls if call.model)
+        drifts = ((model, self._drift(model)) for model in models)
+        return {model: drift for model, drift in drifts if drift is not None}
+
+    def _drift(self, model: str) -> Drift | None:
+        rows = [row for row, call in zip(self.calls, self._transcript.calls, strict=True) if call.model == model]
+        errors = [row.error for row in rows if row.error is not None and not row.surcharge]
+        if len(errors) < LEAST_CALLS:
+            return None
+        reserve = max(0.0, quantile(errors, QUANTILE))
+        points = [(row.counted, row.reported) for row in rows if row.reported is not None]
+        spread = quantile([abs(error) for error in errors], 0.95)
+        return Drift(len(errors), sum(errors) / len(errors), spread, round(reserve, 4), fitted(points))
+
+    def _runs(self) -> Iterator[list[CalibratedCall]]:
+        """Yield the reported calls without a reset between them."""
+        rows: list[CalibratedCall] = []
+        for call in self.calls:
+            if call.starts and rows:
+                yield rows
+                rows = []
+            if call.reported is not None:
+                rows.append(call)
+        if rows:
+            yield rows
+
+    def _walk(self) -> Iterator[CalibratedCall]:
+        known: list[int] = []
+        newest, before, reported_before = 0, None, 0
+        for call, counted, exactness in zip(self._transcript.calls, self._counted, self._exactness, strict=True):
+            reported = call.usage.input or None
+            starts = before is None or self._resets(before, call)
+            if starts or _falls(reported, reported_before, counted, known):
+                known, starts = [], True
+            estimated = exactness is Exactness.ESTIMATE
+            floor = newest if estimated else median(known) if known else 0
+            expected = counted + round(floor) if known else None
+            if reported is not None:
+                newest, reported_before = reported - counted, reported
+                insort(known, newest)
+            mark = Exactness.REPORTED if reported else _best(exactness, expected is not None)
+            floor_now = (newest if estimated else round(median(known))) if known else None
+            yield CalibratedCall(counted, reported, floor_now, expected, reported or expected or counted, mark, starts)
+            before = call
+
+    def _resets(self, before: Call, call: Call) -> bool:
+        """Whether the fixed part, the model or what was compacted changed between two calls."""
+        if before.model != call.model:
+            return True
+        if before.head != call.head and self._tools(before) != self._tools(call):
+            return True
+        return not self._extends(before.captured, call.captured)
+
+    def _extends(self, before: int, last: int) -> bool:
+        depths = self._transcript.depths
+        while before >= 0 and last >= 0 and depths[last] > depths[before]:
+            last = self._transcript.parents[last]
+        return before < 0 or last == before
+
+    def _tools(self, call: Call) -> list[str]:
+        transcript = self._transcript
+        return [tool.text for tool in dialect(transcript.dialect).tools(transcript.heads[call.head])]
+
+
+def _falls(reported: int | None, before: int, counted: int, known: Sequence[int]) -> bool:
+    """Whether the reported total fell, and not back to what is known after a surcharge."""
+    if reported is None or reported >= before or not known:
+        return False
+    return abs(reported - counted - median(known)) > SAME * reported
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """Return the value that a share of some values do not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def _best(counted: Exactness, is_calibrated: bool) -> Exactness:
+    if counted is Exactness.ESTIMATE:
+        return counted
+    return Exactness.CALIBRATED if is_calibrated else counted
+
+
+def _grows(rows: Sequence[CalibratedCall]) -> bool:
+    """Whether differences rise from call to call, by more than formulas do and not in one leap."""
+    differences = [row.difference or 0 for row in rows]
+    steps = [after - before for before, after in pairwise(differences)]
+    steady = differences[-1] - differences[0] - max(0, *steps)
+    rising = sum(step > 0 for step in steps)
+    return steady > max(LEAST_GROWTH, SAME * (rows[-1].reported or 0)) and rising >= 0.8 * len(steps)
+
+
+def _confirmed(rows: list[CalibratedCall]) -> list[CalibratedCall]:
+    """Mark the reports above the counted prompt that the next call does not confirm."""
+    for at, row in enumerate(rows[:-1]):
+        after = rows[at + 1]
+        above = row.difference is not None and row.expected is not None and row.reported != row.expected
+        if above and row.exactness is Exactness.REPORTED and not after.starts and after.reported == after.expected:
+            rows[at] = replace(row, surcharge=(row.reported or 0) > (row.expected or 0))
+    return rows

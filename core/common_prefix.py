@@ -1,0 +1,225 @@
+"""How much of one prompt the next one repeats from its beginning, in tokens as sent.
+
+Nothing is compared byte by byte: two plans of one conversation share its units, so the prefix ends at the first unit
+with another fate, and its tokens are differences of running sums. Only where a conversation was read anew are units
+compared one by one. The order is the providers': tools, then system, then messages.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from enum import StrEnum
+from itertools import pairwise
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from .decisions import NO_REPLACEMENTS, Fate, Replacement, Run
+from .plan import Plan
+from .shrunk_plan import ShrunkPlan
+from .spans import SpanKind
+from .strategies.published import PublishedPlan
+from .strategies.triage_plan import TriagePlan
+
+
+class Cause(StrEnum):
+    """Why a prompt does not reuse the whole prompt before."""
+
+    NONE = ""
+    FIRST_CALL = "first call"
+    MODEL = "model changed"
+    TOOLS = "tools changed"
+    SYSTEM = "system changed"
+    BRANCH = "branch"
+    DECISION = "decision"
+    PAUSE = "pause"
+    THINKING = "human message after thinking"
+    NO_MARKS = "no cache marks"
+    TOO_SHORT = "below the minimum"
+
+
+class Prefix(NamedTuple):
+    """What two prompts share: tokens from the beginning, and what ended it. `unit` is the first that differs."""
+
+    tokens: int
+    cause: Cause = Cause.NONE
+    unit: int = -1
+
+
+def common_prefix(before: Plan, after: Plan, shared: int) -> Prefix:
+    """Return what a prompt repeats of the one before. `shared` messages are the first of both branches."""
+    before, after = inner(before), inner(after)
+    head = _head_prefix(before, after)
+    if head is not None:
+        return head
+    if before.log is not after.log or _is_first(before, after, PublishedPlan):
+        return _read_anew(before, after, shared)
+    if isinstance(before, PublishedPlan) and isinstance(after, PublishedPlan):
+        return _published(before, after)
+    if isinstance(before, TriagePlan) or isinstance(after, TriagePlan):
+        return _triaged(before, after)
+    unit = _first_difference(before, after)
+    if unit is None:
+        return Prefix(before.tokens_after)
+    return Prefix(sent_before(after, unit), Cause.DECISION, unit)
+
+
+def _is_first(before: Plan, after: Plan, kind: type[Plan]) -> bool:
+    return isinstance(before, kind) is not isinstance(after, kind)
+
+
+def _published(before: PublishedPlan, after: PublishedPlan) -> Prefix:
+    found = after.first_difference(before)
+    if found is None:
+        return Prefix(before.tokens_after)
+    place, tokens = found
+    return Prefix(head_tokens(after) + tokens, Cause.DECISION, after.log.unit_of_message(place))
+
+
+def inner(plan: Plan) -> Plan:
+    """Return the plan whose tokens are those sent: the strategy's, also where shrinkers came before it."""
+    return plan.inner if isinstance(plan, ShrunkPlan) else plan
+
+
+def head_tokens(plan: Plan) -> int:
+    """Return the tokens of tools, system part and the request's frames, as sent."""
+    plan = inner(plan)
+    if plan.head is None:
+        return plan.fixed.tokens
+    return plan.head.overhead + sum(tokens for _, tokens, _ in _head_blocks(plan))
+
+
+def _head_blocks(plan: Plan) -> Iterator[tuple[str, int, bool]]:
+    """Yield text, tokens and whether it is a tool's, for all blocks of the fixed part as sent, tools first."""
+    deferred = plan.head.deferred if plan.head else {}
+    for tool in plan.fixed.tools:
+        if tool.part not in deferred:
+            yield tool.text, tool.tokens, True
+    for span in plan.fixed.spans:
+        if span.kind is not SpanKind.TOOL_DEFINITION:
+            yield span.text, span.tokens, False
+    for text in plan.head.injected if plan.head else ():
+        yield text.text, text.tokens, False
+
+
+def _head_prefix(before: Plan, after: Plan) -> Prefix | None:
+    """Return what two fixed parts share if they differ; None if they are the same."""
+    if before.fixed is after.fixed and before.head is after.head:
+        return None
+    old, new, tokens = list(_head_blocks(before)), list(_head_blocks(after)), 0
+    for mine, theirs in zip(old, new, strict=False):
+        if mine[0] != theirs[0] or mine[2] != theirs[2]:
+            break
+        tokens += theirs[1]
+    else:
+        if len(old) == len(new):
+            return None
+    tools = [block[0] for block in old if block[2]] != [block[0] for block in new if block[2]]
+    return Prefix(tokens, Cause.TOOLS if tools else Cause.SYSTEM)
+
+
+def _first_difference(before: Plan, after: Plan) -> int | None:
+    """Return the first unit of the later prompt that is not sent as in the earlier one; None if all are repeated."""
+    stop = before.count
+    found = min(_first_in_runs(before, after, stop), _first_edited(before, after, stop))
+    return found if found < stop else None
+
+
+def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
+    edges = sorted({0, stop, *(run.start for plan in (before, after) for run in plan.runs if run.start < stop)})
+    for start, end in pairwise(edges):
+        if _sends(_run_at(before, start)) is not _sends(_run_at(after, start)):
+            for index in range(start, end):
+                if before.fate(index)[0] is not after.fate(index)[0]:
+                    return index
+    return stop
+
+
+def _sends(run: Run) -> Fate:
+    """Return the fate by what is sent in the unit's place: what is folded elsewhere is as gone as what is dropped."""
+    return Fate.DROP if run.fate is Fate.FOLD else run.fate
+
+
+_start = attrgetter("start")
+
+
+def _run_at(plan: Plan, index: int) -> Run:
+    return plan.runs[bisect_right(plan.runs, index, key=_start) - 1]
+
+
+def _first_edited(before: Plan, after: Plan, stop: int) -> int:
+    if before.edits is after.edits or not (before.edits or after.edits):
+        return stop
+    places = before.edits.keys() | after.edits.keys()
+    return min((at for at in places if at < stop and before.edits.get(at) != after.edits.get(at)), default=stop)
+
+
+def _triaged(before: Plan, after: Plan) -> Prefix:
+    """Compare two plans of one conversation by span triage, or one of them untouched."""
+    if isinstance(before, TriagePlan) and isinstance(after, TriagePlan):
+        unit, tokens = after.changed_from, after.sent_before_change
+    else:
+        triaged = before if isinstance(before, TriagePlan) else after
+        assert isinstance(triaged, TriagePlan)
+        unit = triaged.first_evicted
+        tokens = after.log.totals[unit]
+    if unit >= before.count:
+        return Prefix(before.tokens_after)
+    return Prefix(head_tokens(after) + tokens, Cause.DECISION, unit)
+
+
+def _read_anew(before: Plan, after: Plan, shared: int) -> Prefix:
+    """Compare piece by piece where a conversation was read anew, as after a branch."""
+    old, new, tokens = list(_pieces(before)), list(_pieces(after)), head_tokens(after)
+    same = 0
+    for mine, theirs in zip(old, new, strict=False):
+        if mine.content != theirs.content:
+            break
+        tokens += theirs.tokens
+        same += 1
+    if same == len(old):
+        return Prefix(before.tokens_after)
+    if same == len(new):
+        return Prefix(min(tokens, before.tokens_after), Cause.BRANCH, after.count)
+    unit = new[same].unit
+    is_branch = after.log.units[unit].stop > shared
+    return Prefix(min(tokens, before.tokens_after), Cause.BRANCH if is_branch else Cause.DECISION, unit)
+
+
+class _Piece(NamedTuple):
+    unit: int
+    content: Any
+    tokens: int
+
+
+def _pieces(plan: Plan) -> Iterator[_Piece]:
+    """Yield what is sent unit by unit, or message by message where a plan works so."""
+    units = plan.log.units
+    if isinstance(plan, PublishedPlan):
+        yield from (_Piece(plan.log.unit_of_message(place), *sent) for place, *sent in plan.pieces())
+    elif isinstance(plan, TriagePlan):
+        for start, stop, evicted in plan.parts():
+            sent = plan.stand_in(start, stop) if evicted else (units[start].messages, units[start].tokens)
+            yield _Piece(start, *sent)
+    else:
+        for index, fate, _ in plan.fates():
+            made = plan.made(index, fate)
+            if made is not None:
+                content = made if isinstance(made, Replacement) else (units[index].messages, made)
+                yield _Piece(index, content, made.tokens)
+            elif fate in (Fate.KEEP, Fate.REPLACE):
+                yield _Piece(index, units[index].messages, units[index].tokens)
+
+
+def sent_before(plan: Plan, unit: int) -> int:
+    """Return the tokens that a plan made of runs sends before a unit, the fixed part included."""
+    tokens, log = head_tokens(plan), plan.log
+    for run in plan.runs:
+        stop = min(run.stop, unit)
+        if run.start >= stop:
+            break
+        sums = log.totals if run.fate is Fate.KEEP else log.staying
+        if run.fate is Fate.REPLACE and plan.replacements is not NO_REPLACEMENTS:
+            sums = plan.replacements.totals
+        tokens += sums[stop] - sums[run.start]
+    return tokens + sum(edit.tokens - log.units[at].tokens for at, edit in plan.edits.items() if at < unit)
