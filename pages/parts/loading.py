@@ -15,12 +15,12 @@ import streamlit as st
 from core.config import Configuration, load_config
 from core.export import as_json, pinned
 from core.replay import Replay, replay
+from core.replay_violations import Violations, new_violations_of
 from core.transcript import Transcript
 from storage import Library, Summary, library
 
 from .figures import Figures, figures
 from .presence import Presence, presence
-from .violations import Violations, new_violations_of
 
 __all__ = ["Opened", "captured_config", "library", "open_transcript"]
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.replay import Replay
-
-from .violations import Violations
+from core.replay_violations import Violations
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from core.replay import Replay
-from core.transcript import ROOT
-from core.validity import new_violations, validate
+from .transcript import ROOT
+from .validity import new_violations, validate
+
+if TYPE_CHECKING:
+    from .replay import Replay
 
 MOST_MESSAGES = 100_000
-"""Messages read in one check, about a second; in a longer run calls are spread evenly, and the page says how many."""
+"""Messages read in one check, about a second; in a longer run calls are spread evenly, and `checked` says how many."""
 
 
 @dataclass(frozen=True, slots=True)
