@@ -12,7 +12,7 @@ from core.transcript import Fidelity, Transcript, Usage
 from pages.parts.figures import about, exactness, fidelity, figures
 from pages.parts.frames import Block, Change, blocks, changes, compactions, kinds_used
 from pages.parts.presence import presence, shortened_calls
-from pages.parts.turns import bars_of_calls
+from pages.parts.turns import bars_of_calls, turn_count
 from tests.pages_app import sample
 
 CAPTURED = {"strategy": {"kind": "as_captured"}}
@@ -108,6 +108,13 @@ def test_a_window_that_became_clearly_smaller_is_marked() -> None:
     rows = compactions(captured, bars_of_calls(captured.calls["in_window"], 3))
     before, after = captured.calls["in_window"][1:3]
     assert rows[["place", "tokens", "label"]].values.tolist() == [[3, before, f"{before:,} → {after:,}"]]
+
+
+def test_turns_go_on_after_a_compaction() -> None:
+    captured = run(*GROWING, [user("summary"), assistant("b"), user("go on")], [user("s"), assistant("b"), user("c")])
+    assert turn_count(run(*GROWING)) == 3
+    assert turn_count(captured) == 4
+    assert turn_count(run([system("s")])) == 0
 
 
 def test_a_prompt_that_goes_on_is_not_marked() -> None:

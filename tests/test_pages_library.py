@@ -28,7 +28,8 @@ def upload(app: AppTest, **files: bytes) -> AppTest:
     return run(app)
 
 
-def test_the_samples_are_listed_with_their_figures(page: Open) -> None:
+def test_the_samples_are_listed_with_their_figures(page: Open, store: Library) -> None:
+    titles = {summary.source: summary.title for summary in store.list()}
     table = page("library.py").dataframe[0].value.set_index("source")
     for path in sorted(SAMPLES.glob("*.json*")):
         if path.name == "configuration.json":

@@ -16,7 +16,7 @@ from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggestions, w
 from .limits import Limits
 from .loading import Opened
 from .state import keep_in_address
-from .turns import turns_of
+from .turns import turn_count
 
 BUDGET = "budget"
 """The key of the soft limit that all configurations share, and its name in the address."""
@@ -33,8 +33,7 @@ def said_in_address(opened: Opened, suggested_budget: int) -> dict[str, dict[str
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
-        turns = max(turns_of(opened.captured()), default=0)
-        suggested = suggestions(opened.summary.calls, turns, suggested_budget)
+        suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), suggested_budget)
         seen = dict(zip(SLOTS, suggested, strict=False)), suggested_budget
     shown, budget = seen
     _write({slot: written(said) for slot, said in shown.items()})

@@ -11,7 +11,7 @@ from core.replay import Replay
 from .edge import escaped
 from .figures import Figures, about, fidelity
 from .loading import Opened
-from .turns import turns_of
+from .turns import turn_count
 
 MOST_MODELS = 3
 
@@ -30,14 +30,13 @@ def facts(opened: Opened) -> list[str]:
     summary, transcript = opened.summary, opened.transcript
     models = list(summary.models) or ["model not recorded"]
     more = [f"{len(models) - MOST_MODELS} more models"] if len(models) > MOST_MODELS else []
-    turns = max(turns_of(opened.captured()), default=0)
     said = [
         summary.format or summary.dialect,
         summary.source,
         *models[:MOST_MODELS],
         *more,
         counted(summary.calls, "call"),
-        counted(turns, "turn"),
+        counted(turn_count(opened.captured()), "turn"),
         fidelity(transcript),
         f"{summary.started:%d %b %Y}" if summary.started else "",
     ]

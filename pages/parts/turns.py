@@ -32,6 +32,12 @@ def turns_of(replay: Replay) -> list[int]:
     return [bisect_left(plan.log.turns, plan.count) for plan in plans]
 
 
+def turn_count(replay: Replay) -> int:
+    """Return how many turns a transcript has, also where a compaction made the count begin anew."""
+    turns = turns_of(replay)
+    return sum(bool(turn) and (not call or turn != turns[call - 1]) for call, turn in enumerate(turns))
+
+
 def bars_of_calls(tokens: Sequence[int], series: int) -> list[Bar]:
     """Return the bars over calls, few enough for `series` marks in each. A bar's place is its first call."""
     calls = len(tokens)
