@@ -38,6 +38,8 @@ STAND_IN = "extractive stand-in: no summary is stored for this range"
 FAILED = "extractive: the summariser failed"
 NOT_SMALLER = "extractive: what the summariser wrote is not smaller than what it replaces"
 
+NO_ROOM = "extractive: there is no room for what the summariser wrote"
+
 
 class Summaries:
     """Stored summaries and, where there is one, the summariser that writes new ones. Safe for many threads."""

@@ -296,8 +296,10 @@ def test_caps_in_characters_and_in_tokens() -> None:
 def test_no_summary_without_gain() -> None:
     """Four short messages: a summary would be longer than what it stands for (X6)."""
     body = history(4, 5)
-    result = tiered(body, 10, overhead=0, keep_messages=1)
+    result = tiered(body, 9, overhead=0, keep_messages=1)
     assert (result.request, result.status) == (body, Status.OVER_BUDGET)
+    without = tiered(body, 10, overhead=0, keep_messages=1)
+    assert (without.request["messages"], without.status) == (body["messages"][2:], Status.TRIMMED)
 
 
 def test_too_short_to_touch() -> None:

@@ -50,6 +50,10 @@ class HeadEdits:
         put_aside = sum(self._tool_tokens[place] for place in edit.deferred)
         return self._spans - put_aside + sum(text.tokens for text in edit.injected) + edit.overhead
 
+    def next_frame(self, edit: HeadEdit) -> int:
+        """Return what the frame of one more text costs."""
+        return self._more_frames(len(edit.injected) + 1) - self._more_frames(len(edit.injected))
+
     def _edit(self, deferred: dict[int, str], texts: list[Injected]) -> HeadEdit:
         overhead = self._overhead + self._tools_overhead(frozenset(deferred)) + self._more_frames(len(texts))
         return HeadEdit(deferred, tuple(texts), overhead)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from .. import marks
 from ..log import Log
 from ..spans import SpanKind
-from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
+from ..summaries import NO_ROOM, NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
 from ..units import Unit
 from ..wire import digest
@@ -42,21 +42,25 @@ class RollingSummaries:
         self._summaries = summaries
         self._chain = [b""]
 
-    def before(self, cut: int, skipped: Sequence[int]) -> RollingSummary | None:
+    def before(self, cut: int, skipped: Sequence[int], room: int | None = None) -> RollingSummary | None:
         """Return the summary of the units before a cut without those skipped; None if no line fits.
 
-        Whole units are covered, so that no result loses the line of its call.
+        Whole units are covered, so that no result loses the line of its call. `room` are the tokens that are left
+        for it; None is no limit beside its own.
         """
+        most = self._tokens if room is None else min(self._tokens, room)
         if self._summaries is None:
-            return self._extract(cut, skipped)
+            return self._extract(cut, skipped, most)
         written = self._summaries.written(self._hash(cut, skipped), lambda: self._text(cut, skipped), self._tokens)
         if written.text is None:
-            return self._with_reason(self._extract(cut, skipped), written.why)
+            return self._with_reason(self._extract(cut, skipped, most), written.why)
         text = f"{heading(0)}\n{written.text}"
         tokens = self._counter.count(text)
         replaced = sum(self._log.units[index].tokens for index in self._backwards(cut, skipped))
         if tokens >= replaced or tokens > self._tokens:
-            return self._with_reason(self._extract(cut, skipped), NOT_SMALLER)
+            return self._with_reason(self._extract(cut, skipped, most), NOT_SMALLER)
+        if tokens > most:
+            return self._with_reason(self._extract(cut, skipped, most), NO_ROOM)
         return RollingSummary(text, tokens, 0, written.why)
 
     def _with_reason(self, made: RollingSummary | None, why: str) -> RollingSummary | None:
@@ -72,7 +76,7 @@ class RollingSummaries:
         units = [self._log.units[index] for index in self._backwards(cut, skipped)][::-1]
         return "\n\n".join(f"[{span.role}] {span.name}: {span.text}" for unit in units for span in unit.spans)
 
-    def _extract(self, cut: int, skipped: Sequence[int]) -> RollingSummary | None:
+    def _extract(self, cut: int, skipped: Sequence[int], most: int) -> RollingSummary | None:
         units = self._log.units
         covered = self._log.passing_messages[cut] - sum(units[index].stop - units[index].first for index in skipped)
         chosen: list[tuple[int, list[str]]] = []
@@ -84,22 +88,33 @@ class RollingSummaries:
             if not lines or length + len(heading(left_out)) > self._characters:
                 break
             chosen.append((index, lines))
-        return self._within_tokens(chosen, covered)
+        return self._within_tokens(chosen, covered, most)
 
     def _backwards(self, cut: int, skipped: Sequence[int]) -> Iterator[int]:
         for index in range(cut - 1, -1, -1):
             if index not in skipped and not self._log.units[index].stays:
                 yield index
 
-    def _within_tokens(self, chosen: list[tuple[int, list[str]]], covered: int) -> RollingSummary | None:
-        while chosen:
-            lines = [line for _, lines in reversed(chosen) for line in lines]
+    def _within_tokens(self, chosen: list[tuple[int, list[str]]], covered: int, most: int) -> RollingSummary | None:
+        """Return the longest of the drafts that fits: one line less each, at last the newest lines cut short."""
+        for told in _drafts(chosen) if most > 0 else ():
+            lines = [line for _, lines in reversed(told) for line in lines]
             text = "\n".join([heading(covered - len(lines)), *lines])
             tokens = self._counter.count(text)
-            if tokens <= self._tokens:
-                return RollingSummary(text, tokens, chosen[-1][0])
-            chosen.pop()
+            if tokens <= most:
+                return RollingSummary(text, tokens, told[-1][0])
         return None
+
+
+SHORTER = (100, 50)
+"""Characters of a line where the newest ones do not fit in full."""
+
+
+def _drafts(chosen: Sequence[tuple[int, list[str]]]) -> Iterator[Sequence[tuple[int, list[str]]]]:
+    yield from (chosen[:count] for count in range(len(chosen), 0, -1))
+    for index, lines in chosen[:1]:
+        for length in SHORTER:
+            yield [(index, [line if len(line) <= length else f"{line[:length]}..." for line in lines])]
 
 
 LINES = "lines"

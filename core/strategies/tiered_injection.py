@@ -1,9 +1,9 @@
 """Core always; tools when they are needed; retrieval up to a share; older history as one rolling summary.
 
 Invariants (rule book 4, M-R1 to M-R10): everything that is sent is in the plan, and the plan is checked; the summary
-has one place at the end of the system part, one heading, and is counted once; core, the newest user message and the
-open unit are never touched; over the target, retrieval goes first, then history, then tools; nothing is replaced by
-something that is not smaller.
+has one place at the end of the system part, one heading, is counted once and is no longer than the budget has room
+for; core, the newest user message and the open unit are never touched; over the target, retrieval goes first, then
+history, then tools; nothing is replaced by something that is not smaller.
 """
 
 from __future__ import annotations
@@ -123,11 +123,23 @@ class _Assembler(UnitAssembler):
         return not self._triggered(tokens) if self.strategy.trigger else not self._over(tokens)
 
     def _draft(self, cut: int, summarised: bool = True, only_newest: bool = False) -> _Draft:
-        skipped = self.extras(cut)
-        summary = self.summaries.before(cut, skipped) if cut and summarised else None
-        head = self.head_edits.without(self.activation.inactive(cut, only_newest), self.activation, summary)
-        tokens = self.head_edits.tokens(head) - self.fixed.tokens + self.kept_tokens(cut) - self.retrieval.weight(cut)
-        return _Draft(cut, summary, head, tokens)
+        inactive = list(self.activation.inactive(cut, only_newest))
+        head = self.head_edits.without(inactive, self.activation, None)
+        kept = self.kept_tokens(cut) - self.fixed.tokens - self.retrieval.weight(cut)
+        summary = self._summary(cut, head, kept) if cut and summarised else None
+        if summary is not None:
+            head = self.head_edits.without(inactive, self.activation, summary)
+        return _Draft(cut, summary, head, kept + self.head_edits.tokens(head))
+
+    def _summary(self, cut: int, head: HeadEdit, kept: int) -> RollingSummary | None:
+        """Return the summary of what stands before a cut, in the room that everything else leaves in the budget.
+
+        Where that is over the budget by itself, no summary could help, and it has the length that it may have.
+        """
+        budget, bare = self.context.budget, kept + self.head_edits.tokens(head)
+        if budget is None or bare > budget:
+            return self.summaries.before(cut, self.extras(cut))
+        return self.summaries.before(cut, self.extras(cut), budget - bare - self.head_edits.next_frame(head))
 
     def _room(self, draft: _Draft) -> int | None:
         """Return how many tokens of retrieved results may be shown: their share, and what the rest leaves."""
