@@ -28,8 +28,7 @@ def upload(app: AppTest, **files: bytes) -> AppTest:
     return run(app)
 
 
-def test_the_samples_are_listed_with_their_figures(page: Open, store: Library) -> None:
-    titles = {summary.source: summary.title for summary in store.list()}
+def test_the_samples_are_listed_with_their_figures(page: Open) -> None:
     table = page("library.py").dataframe[0].value.set_index("source")
     for path in sorted(SAMPLES.glob("*.json*")):
         if path.name == "configuration.json":
