@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING
 from .models import limits_date, priced_references
 
 if TYPE_CHECKING:
-    from genai_prices.types import PriceCalculation
+    from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
 
 CURRENCY = "USD"
 
@@ -46,31 +47,47 @@ class Tokens:
 
 def cost_in_usd(model: str | None, at: datetime | None, tokens: Tokens) -> float | None:
     """Return what a call costs in US dollars at the prices of its day; None if the model has no known price."""
-    if not model:
+    listed = _listed(model.lower()) if model else None
+    if listed is None:
         return None
-    day = at or datetime.combine(limits_date(), time(12), UTC)
-    return _priced(model.lower(), day, tokens)
+    dated = listed.get_prices(at or datetime.combine(limits_date(), time(12), UTC))
+    plain, reply, read, write = (_rate(price, tokens.input) for price in _prices(dated))
+    if plain is None or reply is None:
+        return None
+    # Where the table has no price for a read or a write, the provider charges it as input.
+    usd = (tokens.input - tokens.cache_read - tokens.cache_write) * plain + tokens.output * reply
+    usd += tokens.cache_read * (plain if read is None else read)
+    usd += tokens.cache_write * (plain if write is None else write)
+    return usd / 1_000_000
 
 
-@lru_cache(maxsize=4096)
-def _priced(model: str, at: datetime, tokens: Tokens) -> float | None:
+def _rate(price: Decimal | TieredPrices | None, sent: int) -> float | None:
+    """Return US dollars for a million tokens; a prompt above a tier's start pays that tier's price for all of it."""
+    if price is None or isinstance(price, Decimal):
+        return None if price is None else float(price)
+    return float(next((tier.price for tier in reversed(price.tiers) if sent > tier.start), price.base))
+
+
+_KNOWN: dict[int, tuple[ModelPrice, tuple[Decimal | TieredPrices | None, ...]]] = {}
+"""By the identity of an entry, which is kept here so that no other one can take it."""
+
+
+def _prices(dated: ModelPrice) -> tuple[Decimal | TieredPrices | None, ...]:
+    """Return the prices of input, output, cache reads and writes; the table's own look-up is slow."""
+    if id(dated) not in _KNOWN:
+        found = (dated.input_mtok, dated.output_mtok, dated.cache_read_mtok, dated.cache_write_mtok)
+        _KNOWN[id(dated)] = (dated, found)
+    return _KNOWN[id(dated)][1]
+
+
+@lru_cache(maxsize=1024)
+def _listed(model: str) -> ModelInfo | None:
+    """Return the entry of a model. Imported late: the table takes longer to load than all of this package."""
     from genai_prices import Usage, calc_price
 
-    usage = Usage(
-        input_tokens=tokens.input,
-        cache_read_tokens=tokens.cache_read,
-        cache_write_tokens=tokens.cache_write,
-        output_tokens=tokens.output,
-    )
     for reference, provider in priced_references(model):
         try:
-            found = calc_price(usage, reference, provider_id=provider, genai_request_timestamp=at)
+            return calc_price(Usage(), reference, provider_id=provider).model
         except LookupError:
             continue
-        return float(found.total_price) if _is_priced(found) else None
     return None
-
-
-def _is_priced(found: PriceCalculation) -> bool:
-    """Whether the table has a price for input and output, be it 0: some entries name a model only."""
-    return found.model_price.input_mtok is not None and found.model_price.output_mtok is not None

@@ -45,6 +45,7 @@ class Replay:
         """What a conversion to the configuration's dialect left out of the transcript."""
         self._plans = plans
         self._entered = entered
+        self._counters: dict[str | None, Counter] = {}
 
     def plan(self, call: int) -> Plan:
         """Return the plan of a call (0-based)."""
@@ -82,7 +83,10 @@ class Replay:
 
     def counter_of(self, call: int) -> Counter:
         """Return the counter that a call's prompt was counted with."""
-        return counter_of(self.config, _model(self.transcript.heads[self.transcript.calls[call].head]))
+        model = _model(self.transcript.heads[self.transcript.calls[call].head])
+        if model not in self._counters:
+            self._counters[model] = counter_of(self.config, model)
+        return self._counters[model]
 
     @cached_property
     def cache(self) -> Cache:

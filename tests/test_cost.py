@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from genai_prices import Usage as Usage_
+from genai_prices import calc_price
 
 from core.cost import recorded_cost
 from core.output_tokens import output_tokens
@@ -36,6 +38,27 @@ FULL = {"strategy": {"kind": "full_history"}}
 )
 def test_prices(model: str | None, tokens: Tokens, usd: float | None) -> None:
     assert cost_in_usd(model, DAY, tokens) == (None if usd is None else pytest.approx(usd, rel=1e-12))
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["gpt-4o", "gpt-5.4", "claude-sonnet-4-20250514", "gemini-2.5-pro", "deepseek-chat", "kimi-k2-0905-preview"],
+)
+@pytest.mark.parametrize(
+    "tokens",
+    [Tokens(0, 0, 0, 0), Tokens(200_000, 64, 0, 9), Tokens(200_001, 128, 7, 9), Tokens(300_000, 300_000, 0, 1)],
+)
+@pytest.mark.parametrize("hour", [2, 12, 20])
+def test_prices_equal_the_librarys_own_sum(model: str, tokens: Tokens, hour: int) -> None:
+    at = DAY.replace(hour=hour)
+    usage = Usage_(
+        input_tokens=tokens.input,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_write,
+        output_tokens=tokens.output,
+    )
+    expected = calc_price(usage, model, genai_request_timestamp=at).total_price
+    assert cost_in_usd(model, at, tokens) == pytest.approx(float(expected), rel=1e-9, abs=1e-15)
 
 
 def test_prices_are_those_of_the_day() -> None:
