@@ -107,7 +107,7 @@ class UnitFeed:
         self._grouper: Grouper | None = None
         self._count = -1
         self._reader: tuple[object, Hints] | None = None
-        self._head: object = None
+        self._head: FixedPart | None = None
         self._fixed: dict[object, FixedPart] = {}
         self._said: frozenset[str] = frozenset()
 
@@ -142,9 +142,10 @@ class UnitFeed:
             units = [shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) for unit in units]
         fixed = self._fixed_part(engine, head, head_key, rules_at(rules, None) if engine.ages else rules)
         entered = sum((unit.source or unit).tokens for unit in units if unit.stop > shared or not fresh)
-        if head_key != self._head:
-            entered += (fixed.source or fixed).tokens
-        self._head = head_key
+        recorded = fixed.source or fixed
+        if recorded is not self._head:
+            entered += _new_tokens(recorded, self._head)
+        self._head = recorded
         self._grouper, self._count = grouper, grouper.count
         return Step(fresh, fixed, units, entered, hints, engine.body_model)
 
@@ -166,6 +167,15 @@ class UnitFeed:
 
 
 MOST_HEADS = 64
+
+
+def _new_tokens(fixed: FixedPart, before: FixedPart | None) -> int:
+    """Return the tokens of a fixed part that were not in the one before; a setting that changed has none."""
+    if before is None:
+        return fixed.tokens
+    known = {(span.kind, span.text) for span in before.spans}
+    new = sum(span.tokens for span in fixed.spans if (span.kind, span.text) not in known)
+    return new + max(0, fixed.overhead - before.overhead)
 
 
 def _units(engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:

@@ -123,7 +123,14 @@ def test_a_changed_system_prompt_enters_again() -> None:
     changed = {"messages": [system, *CALLS[1]["messages"][1:]]}
     made = replay(recorded([CALLS[0], changed]), config("full_history"))
     new = made.calls["in_window"][1] - (made.calls["in_window"][0] - 31)
-    assert made.calls["entered"][1] == new
+    frame = 4  # the message around the text was there before
+    assert made.calls["entered"][1] == new - frame
+
+
+def test_a_changed_setting_of_the_request_enters_nothing() -> None:
+    bodies = [{**body, "metadata": {"request_index": place}} for place, body in enumerate(CALLS)]
+    plain = replay(recorded(CALLS), config("full_history")).calls["entered"]
+    assert replay(recorded(bodies), config("full_history")).calls["entered"] == plain
 
 
 def test_no_calls() -> None:
