@@ -99,10 +99,13 @@ class ContextRuntime:
         return Session(self)
 
     def restore(self, span_id: str, request: Mapping[str, Any], hints: Hints | None = None) -> str:
-        """Return the text of a span of a request: what stands behind a stub that names it. RequestError if none."""
+        """Return the text of a span of a request as it came: what stands behind a stub or a note that names it.
+
+        RequestError if the request has no such span.
+        """
         plan = self.assemble(request, hints).plan
-        spans = [*plan.fixed.spans, *(span for unit in plan.log.units for span in unit.spans)]
-        for span in spans:
+        parts = [plan.fixed.source or plan.fixed, *(unit.source or unit for unit in plan.log.units)]
+        for span in (span for part in parts for span in part.spans):
             if span.id == span_id:
                 return span.text
         raise RequestError(f"This request has no span {span_id!r}; send the full history that the stub was made from.")

@@ -22,7 +22,10 @@ from ..wire import dump
 from .base import Shrunk, UnitShrinker, is_shrinkable
 
 HEAD_SHARE = 2 / 3
-NEVER_FITS = 0.02
+LEAST_CHARACTERS = 60
+"""Fewer of a text say nothing."""
+REFINED = 6
+"""Times that the length is halved in on; the result is within 2 % of the longest that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,23 +118,20 @@ def _listed(records: Sequence[Any], kept: int, span_id: str) -> str:
 
 
 def two_ends(text: str, span_id: str, fits: Callable[[str], bool]) -> str:
-    """Return the beginning and the end of a text, in whole lines where it has such, with a note between."""
-    share = 0.9
-    while share > NEVER_FITS:
-        cut = _cut(text, int(len(text) * share), span_id)
-        if fits(cut):
-            return _longest(text, share, span_id, fits)
-        share *= 0.7
-    return f"{marks.STUB} {span_id}, {len(text.splitlines())} lines]"
+    """Return the beginning and the end of a text, in whole lines where it has such, with a note between.
 
-
-def _longest(text: str, share: float, span_id: str, fits: Callable[[str], bool]) -> str:
-    """Return nearly the longest cut that fits, between a share that does and one that does not."""
-    low, high = share, share / 0.7
-    for _ in range(5):
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(_cut(text, int(len(text) * middle), span_id)) else (low, middle)
-    return _cut(text, int(len(text) * low), span_id)
+    The length is found from short to long, so that of a huge text no more is counted than may stay.
+    """
+    low = LEAST_CHARACTERS
+    if low >= len(text) or not fits(_cut(text, low, span_id)):
+        return f"{marks.STUB} {span_id}, {len(text.splitlines())} lines]"
+    while 2 * low < len(text) and fits(_cut(text, 2 * low, span_id)):
+        low *= 2
+    high = min(2 * low, len(text))
+    for _ in range(REFINED):
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(_cut(text, middle, span_id)) else (low, middle)
+    return _cut(text, low, span_id)
 
 
 def _cut(text: str, characters: int, span_id: str) -> str:
