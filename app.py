@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
 
 from storage.capture import routes
 from storage.guard import middleware
+from storage.start import get_ready
 
-app = st.App(Path(__file__).parent / "pages" / "navigation.py", routes=routes(), middleware=middleware())
+
+@asynccontextmanager
+async def prepared(_: st.App) -> AsyncIterator[None]:
+    """Open the database while the first browser is still connecting."""
+    threading.Thread(target=get_ready, daemon=True).start()
+    yield
+
+
+app = st.App(
+    Path(__file__).parent / "pages" / "navigation.py", routes=routes(), middleware=middleware(), lifespan=prepared
+)
