@@ -142,7 +142,7 @@ class _Session:
         return f"line {self._line}"
 
     def _user(self, block: Block) -> None:
-        said = "\n".join(line[4:].removeprefix(" ").rstrip() for line in block.text.split("\n")).strip("\n")
+        said = "\n".join(line[4:].removeprefix(" ").rstrip() for line in block.text.split("\n")).strip()
         self._command = ""
         if said.startswith(("/", "!")) and "\n" not in said:
             self._command, self._asked = said, False
@@ -150,7 +150,7 @@ class _Session:
             if len(name) >= 3 and any(known.startswith(name) for known in CLEARING):
                 self.log.rewrite([], "the chat was cleared")
                 self.used += 1
-        elif said.strip() and said.strip() != "<blank>":
+        elif said and said != "<blank>":
             self.log.say({"role": "user", "content": said}, self._place(block))
             self._asked = True
             self.used += lines_in(block.text)
@@ -160,7 +160,7 @@ class _Session:
             self._model = named[-1]
             self.used += len(named)
         if "> Tokens: " in block.text:
-            self._end_reply()
+            self._end_reply(billed=True)
             for found in _TOKENS.finditer(block.text):
                 self._bill(found.group(), block)
         elif self._reply:
@@ -168,13 +168,11 @@ class _Session:
 
     def _bill(self, text: str, block: Block) -> None:
         """Give the last call what it cost; where the model said nothing, the call is this line alone."""
-        if self._billed and self._asked:
+        if self._billed:
             self.log.reply([], self._place(block), model=self._model)
-            self._asked, self._billed = False, False
-        if not self._billed:
-            self.log.with_usage(self.log.calls - 1, self._usage(text))
-            self._billed = True
-            self.used += 1
+        self.log.with_usage(self.log.calls - 1, self._usage(text))
+        self._asked, self._billed = False, True
+        self.used += 1
 
     def _usage(self, text: str) -> Usage:
         found: dict[str, int] = {}
@@ -191,36 +189,36 @@ class _Session:
         total = sent + cached if sent is not None and apart else sent
         return Usage(input=total, cache_read=read, cache_write=written, output=found.get("received"))
 
-    def _end_reply(self) -> None:
+    def _end_reply(self, billed: bool = False) -> None:
         """Add what the model said since the last question, with the quotes in it."""
         parts, self._reply = self._reply, []
         while parts and parts[-1].who == PROGRAM:
             parts.pop()
         kept = [part for part in parts if part.who == MODEL or not _SAYS.search(part.text)]
         said = "\n".join(part.text.strip("\n") for part in kept).strip("\n")
-        if not said or not self._may_answer():
+        if not said or not self._may_answer(billed):
             return
         self.log.reply([{"role": "assistant", "content": said}], self._place(kept[0]), model=self._model)
         self._asked, self._billed = False, False
         self.used += sum(lines_in(part.text) for part in kept)
 
-    def _may_answer(self) -> bool:
-        """Tell whether a model was asked; the argument of a command that asks one is the question."""
+    def _may_answer(self, billed: bool) -> bool:
+        """Tell whether a model was asked. What a command asks is its argument; of others only the bill tells."""
         if not self._command:
-            return bool(self.log.builder.messages)
+            return billed or bool(self.log.builder.messages)
         name, _, rest = self._command[1:].partition(" ")
         asks = self._command.startswith("/") and len(name) >= 2 and any(known.startswith(name) for known in ASKING)
-        if not (asks and rest.strip()):
-            return False
-        self.log.say({"role": "user", "content": rest.strip()})
-        self.used += 1
-        self._command = ""
-        return True
+        asks = asks and bool(rest.strip())
+        if asks or billed:
+            self.log.say({"role": "user", "content": rest.strip() if asks else self._command})
+            self.used += 1
+            self._command = ""
+        return asks or billed
 
     def transcript(self) -> Transcript | None:
         """Return the session; None if no model was asked. A question at its end was asked and has no answer."""
         self._end_reply()
-        if not self.log.builder.messages:
+        if not self.log.builder.messages and not self.log.calls:
             return None
         if self._asked:
             self.log.reply([], model=self._model)

@@ -82,8 +82,9 @@ def _observe(log: EventLog, step: Wire, place: str) -> None:
     open_calls = [text(one, "tool_call_id") for one in objects(step, "tool_calls")]
     for told in _results(step):
         call_id, said = text(told, "source_call_id"), _content(told.get("content"))
-        if not call_id and len(open_calls) == 1:
+        if not call_id and len(open_calls) == 1 and len(objects(step, "tool_calls")) == 1:
             call_id = open_calls[0]
+        open_calls = [one for one in open_calls if one != call_id]
         log.say(result(said, call_id) if call_id else {"role": "user", "content": said}, place)
 
 

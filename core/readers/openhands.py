@@ -26,8 +26,9 @@ EXPECTED = "A list of events, or a row with a `history` of them, was expected."
 
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are OpenHands trajectories, rows or events."""
-    if values and all(map(is_event, values)):
-        return 0.9
+    loose = share(values, is_event)
+    if loose > 0.5:
+        return 0.9 * loose
     rows = [value for value in values if _as_row(value) is not None] if values else []
     return 0.95 * max(share(sample_rows(values), _is_row), len(rows) / len(values) if values else 0.0)
 

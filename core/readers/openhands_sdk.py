@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ..transcript import Fidelity, Transcript
 from ..wire import Wire, text_of
 from .chat_wire import assistant, call, merged, result, slim, text_part
-from .event_log import EventLog, Position
+from .event_log import EventLog
 from .fields import inner, listed, objects, text, texts_of
 from .formats import Reading
 from .openhands_texts import FAILED, REJECTED
@@ -45,19 +47,31 @@ def read_sdk_events(reading: Reading, events: Sequence[Any], row: Wire, place: s
             run.take(event, here)
         else:
             reading.report.add("this is no event of the agent SDK", "It was left out.", place=here)
+    run.end_reply()
     if run.log.builder.messages:
         name = text(row, "instance_id", "conversation_id") or reading.stem
         meta = {"ignored": dict(run.ignored)} if run.ignored else {}
         yield run.log.transcript(title=text(row, "instance_id"), session=name, meta=meta)
 
 
+@dataclass(slots=True)
+class _Reply:
+    """What the events of one response say."""
+
+    response: str
+    place: str
+    at: datetime | None
+    events: set[str] = field(default_factory=set)
+    wires: list[Wire] = field(default_factory=list)
+
+
 class _Run:
     def __init__(self, reading: Reading) -> None:
         self.log = EventLog("openai_chat", reading)
         self.ignored: Counter[str] = Counter()
-        self._window: list[tuple[str, Wire]] = []
-        self._open: tuple[str, Position, int] | None = None
-        """The response whose actions come one by one: its id, where it was asked, and its call."""
+        self._window: list[tuple[set[str], Wire]] = []
+        """The messages in the window, each with the events that it stands for."""
+        self._reply: _Reply | None = None
 
     def take(self, event: Wire, place: str) -> None:
         """Take an event in."""
@@ -66,7 +80,7 @@ class _Run:
         if kind == "SystemPromptEvent":
             self._system(event)
         elif kind == "ActionEvent":
-            self._reply(event, _action(event), place)
+            self._replied(event, _action(event), place)
         elif kind == "MessageEvent":
             self._message(event, place)
         elif kind in RESULTS:
@@ -87,42 +101,47 @@ class _Run:
         content = slim(_parts(listed(message, "content")) + _parts(listed(event, "extended_content")))
         if text(message, "role") == "assistant" or text(event, "source") == "agent":
             calls = [_call(one) for one in objects(message, "tool_calls")]
-            self._reply(event, assistant(content, calls, text(message, "reasoning_content")), place)
+            self._replied(event, assistant(content, calls, text(message, "reasoning_content")), place)
         else:
             self._say(event, {"role": "user", "content": content}, place)
 
     def _say(self, event: Wire, wire: Wire, place: str) -> None:
+        self.end_reply()
         self.log.say(wire, place)
-        self._window.append((text(event, "id"), wire))
+        self._window.append(({text(event, "id")}, wire))
 
-    def _reply(self, event: Wire, wire: Wire, place: str) -> None:
-        """Add a reply, or one more of its actions, which come without a result between them."""
+    def _replied(self, event: Wire, wire: Wire, place: str) -> None:
+        """Take in a reply, or one more action of the response that is being read."""
         name = text(event, "llm_response_id")
-        if name and self._open is not None and self._open[0] == name and self._window[-1][1]["role"] == "assistant":
-            _, self.log.at, call_number = self._open
-            del self.log.builder.calls[call_number:]
-            wire = merged([self._window.pop()[1], wire]) or wire
-        before = self.log.at
-        model, at = text(event, "model"), parse_time(event.get("timestamp"))
-        number = self.log.reply([wire], place, model=model, at=at, fidelity=self._fidelity())
-        self._open = (name, before, number)
-        self._window.append((text(event, "id"), wire))
+        if self._reply is None or not name or name != self._reply.response:
+            self.end_reply()
+            self._reply = _Reply(name, place, parse_time(event.get("timestamp")))
+        self._reply.events.add(text(event, "id"))
+        self._reply.wires.append(wire)
+
+    def end_reply(self) -> None:
+        """Add the reply whose events are complete as a call."""
+        reply, self._reply = self._reply, None
+        wire = merged(reply.wires) if reply else None
+        if reply is not None and wire is not None:
+            self.log.reply([wire], reply.place, at=reply.at, fidelity=self._fidelity())
+            self._window.append((reply.events, wire))
 
     def _fidelity(self) -> Fidelity:
         whole = self.log.at.lead and self.log.settings.get("tools")
         return Fidelity.RECONSTRUCTED if whole else Fidelity.PARTIAL
 
     def _condense(self, event: Wire) -> None:
+        self.end_reply()
         gone = {name for name in listed(event, "forgotten_event_ids") if isinstance(name, str)}
-        self._window = [(name, wire) for name, wire in self._window if name and name not in gone]
+        self._window = [(events, wire) for events, wire in self._window if not events <= gone]
         summary, offset = text(event, "summary"), event.get("summary_offset")
         if summary:
-            place = (
-                offset if isinstance(offset, int) and 0 <= offset <= len(self._window) else min(1, len(self._window))
-            )
-            self._window.insert(place, ("", {"role": "user", "content": summary}))
+            place = min(1, len(self._window))
+            if isinstance(offset, int) and 0 <= offset <= len(self._window):
+                place = offset
+            self._window.insert(place, (set(), {"role": "user", "content": summary}))
         self.log.rewrite([wire for _, wire in self._window], "the conversation was compacted")
-        self._open = None
 
 
 def _action(event: Wire) -> Wire:
