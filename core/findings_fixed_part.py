@@ -1,0 +1,141 @@
+"""Findings about the fixed part of the prompts: what flickers, what is said twice, and how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .dialects import dialect
+from .engine import soft_budget
+from .finding import Finding, Level, calls_of, counted, on_chain
+from .plan import Plan
+from .replay import Replay
+from .retention import rules_of
+from .shrinkers import DedupeInstructions, shrink_fixed
+from .spans import FixedPart, SpanKind
+from .strategies.tiers import CORE_SHARE, core_level, core_limit
+
+CORE_KINDS = frozenset({SpanKind.INSTRUCTIONS, SpanKind.EXAMPLES})
+CLAIM = (
+    "A published claim, without method or sample: from 500 to 3,000 tokens of core, 23% more hallucination and 17% more"
+    " tool errors."
+)
+"""The source's numbers (rule book 4.4), to be shown as what they are."""
+
+
+def core_tokens(fixed: FixedPart) -> int:
+    """Return the tokens of the instruction part, tools apart."""
+    return sum(span.tokens for span in fixed.spans if span.kind in CORE_KINDS)
+
+
+def flickers(replay: Replay) -> Iterator[Finding]:
+    """Find sections and tools that stand in a call and not in the next one of the same conversation."""
+    names = _Names()
+    gone: dict[str, int] = {}
+    back: dict[str, int] = {}
+    for call, follows in enumerate(on_chain(replay)):
+        now = names.of(replay.plan(call))
+        before = names.of(replay.plan(call - 1)) if follows else now
+        if now is before:
+            continue
+        for name in now.keys() - before.keys():
+            if name in gone:
+                back.setdefault(name, call)
+        for name in before:
+            if name not in now:
+                gone.setdefault(name, call)
+    if gone:
+        yield _flicker(replay, names, gone, back)
+
+
+def _flicker(replay: Replay, names: _Names, gone: dict[str, int], back: dict[str, int]) -> Finding:
+    name = next(iter(back), next(iter(gone)))
+    call = gone[name]
+    returns = f"; it comes back in call {back[name] + 1}" if name in back else ""
+    more = f" So do {len(gone) - 1:,} more at some call." if len(gone) > 1 else ""
+    return Finding(
+        name="flickers",
+        level=Level.WARNING if back else Level.NOTICE,
+        sentence=f"The {name} is in call {call} and missing in call {call + 1}{returns}.{more}",
+        call=call - 1,
+        span_ids=(names.of(replay.plan(call - 1))[name],),
+        figures={"vanished": len(gone), "returned": len(back)},
+    )
+
+
+class _Names:
+    """The names of what a fixed part sends, made once for each."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, frozenset[int]], tuple[FixedPart, dict[str, str]]] = {}
+
+    def of(self, plan: Plan) -> dict[str, str]:
+        """Return the span ids of sections and tools by kind and name, without tools put aside."""
+        deferred = frozenset(plan.head.deferred) if plan.head else frozenset()
+        key = (id(plan.fixed), deferred)
+        if key not in self._known:
+            named = {
+                f"{'tool' if span.kind is SpanKind.TOOL_DEFINITION else 'section'} {span.name!r}": span.id
+                for span in plan.fixed.spans
+                if span.kind is not SpanKind.TOOL_DEFINITION or span.part not in deferred
+            }
+            self._known[key] = (plan.fixed, named)
+        return self._known[key][1]
+
+
+def floor_too_large(replay: Replay) -> Iterator[Finding]:
+    """Find a core part above 500, 800 or 2,000 tokens, or above 30% of the soft budget (rule book 4.4)."""
+    call = max(calls_of(replay), key=lambda call: core_tokens(replay.plan(call).fixed), default=None)
+    if call is None:
+        return
+    fixed, budget = replay.plan(call).fixed, soft_budget(replay.config)
+    tokens = core_tokens(fixed)
+    above_share = budget is not None and tokens > core_limit(budget)
+    if core_level(tokens) == "ok" and not above_share:
+        return
+    level, why = _floor_level(tokens, above_share)
+    largest = sorted((span for span in fixed.spans if span.kind in CORE_KINDS), key=lambda span: -span.tokens)
+    yield Finding(
+        name="floor_too_large",
+        level=level,
+        sentence=f"The instructions of every call have {tokens:,} tokens, {why}. {CLAIM}",
+        call=call,
+        span_ids=tuple(span.id for span in largest[:3]),
+        figures={"core": tokens, "tools": sum(tool.tokens for tool in fixed.tools), "fixed": fixed.tokens},
+    )
+
+
+def _floor_level(tokens: int, above_share: bool) -> tuple[Level, str]:
+    if above_share:
+        return Level.ERROR, f"above {CORE_SHARE:.0%} of the soft budget"
+    if core_level(tokens) == "warning":
+        return Level.WARNING, "above 2,000"
+    if core_level(tokens, "sensitive") == "warning":
+        return Level.NOTICE, "above 800, too many where answers must be exact"
+    return Level.NOTICE, "above 500"
+
+
+def duplicate_instructions(replay: Replay) -> Iterator[Finding]:
+    """Find rules that a fixed part says more than once."""
+    spoken = dialect(replay.transcript.dialect)
+    seen: dict[int, tuple[int, int, FixedPart, tuple[str, ...]]] = {}
+    for call in calls_of(replay):
+        fixed = replay.plan(call).fixed
+        if id(fixed) not in seen:
+            made = shrink_fixed(fixed, (DedupeInstructions(),), frozenset(), spoken, replay.counter_of(call))
+            seen[id(fixed)] = (fixed.tokens - made.tokens, call, fixed, tuple(made.shrunk))
+    if not seen:
+        return
+    saved, call, fixed, shrunk = max(seen.values(), key=lambda found: found[0])
+    if saved <= 0:
+        return
+    lines = [rule for span in fixed.spans if span.kind is SpanKind.INSTRUCTIONS for rule in rules_of(span.text)]
+    repeated = len(lines) - len(set(lines))
+    yield Finding(
+        name="duplicate_instructions",
+        level=Level.NOTICE,
+        sentence=f"The instructions say {counted(repeated, 'line')} again that stood before: {saved:,} tokens in every"
+        " call.",
+        call=call,
+        span_ids=tuple(span_id for span_id in shrunk if any(span.id == span_id for span in fixed.spans)),
+        figures={"lines": repeated, "tokens": saved},
+    )

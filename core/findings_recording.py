@@ -1,0 +1,170 @@
+"""Findings about the recording itself: what it does not hold, and what its agent fetched twice or never used."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .branch import Branch
+from .finding import Finding, Level, calls_of, counted
+from .refetches import made_likelier, refetches
+from .replay import Replay
+from .spans import Span, SpanKind
+from .transcript import ROOT
+from .uses import uses_of
+
+RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
+LARGE_SHARE = 0.4
+"""From this share of the window on, tool results are what fills it (rule book 1.6)."""
+HUGE = 2_000
+"""Tokens from which a result that nothing refers to is worth a sentence."""
+LEAST_SENT = 3
+"""A result that was sent in fewer calls had no time to be used."""
+
+_TRUNCATED = re.compile(r"truncat|compact|cleared|taken out|left out|cut off", re.IGNORECASE)
+
+
+def captured_truncated(replay: Replay) -> Iterator[Finding]:
+    """Find prompts that were already cut when they were recorded: by a compaction, or as the recording notes."""
+    transcript = replay.transcript
+    shorter = [call for call, made in enumerate(transcript.calls) if made.captured != made.history]
+    said = [note for note in transcript.notes if _TRUNCATED.search(note) and "after the last call" not in note]
+    said += [f"{key}: {value}" for key, value in sorted(transcript.meta.items()) if _TRUNCATED.search(str(key))]
+    if not shorter and not said:
+        return
+    parts = []
+    if shorter:
+        first = transcript.calls[shorter[0]]
+        parts.append(
+            f"{counted(len(shorter), 'recorded prompt')}, first call {shorter[0] + 1}, had been cut before it was sent:"
+            f" {counted(_messages(replay, first.captured), 'message')} of {_messages(replay, first.history):,}."
+        )
+    parts += [f"The recording notes: {'; '.join(said)}."] if said else []
+    yield Finding(
+        name="captured_truncated",
+        level=Level.WARNING,
+        sentence=" ".join(parts),
+        call=shorter[0] if shorter else None,
+        figures={"calls": len(shorter), "notes": len(said)},
+    )
+
+
+def _messages(replay: Replay, last: int) -> int:
+    return 0 if last == ROOT else replay.transcript.depths[last] + 1
+
+
+def counts_drift(replay: Replay) -> Iterator[Finding]:
+    """Find reported totals that say that the recorded prompt is not what was sent, or that the reserve is too small."""
+    calibration, reserve = replay.calibration, replay.config.budget.reserve_ratio
+    if calibration.problem:
+        yield Finding("not_what_was_sent", Level.WARNING, calibration.problem, figures={"growth": calibration.growth})
+    for model, drift in calibration.by_model.items():
+        if drift.reserve_ratio > reserve:
+            yield Finding(
+                name="drift_above_margin",
+                level=Level.WARNING,
+                sentence=f"In 99% of {counted(drift.calls, 'call')}, counts for {model} fall short of the reported"
+                f" total by up to {drift.reserve_ratio:.1%}; the reserve is {reserve:.1%}.",
+                figures={"reserve_ratio": drift.reserve_ratio, "calls": drift.calls},
+            )
+
+
+def tool_output_share(replay: Replay) -> Iterator[Finding]:
+    """Find a window that tool results fill for the greater part, at its peak."""
+    sent = replay.calls["in_window"]
+    call = max(calls_of(replay), key=sent.__getitem__, default=None)
+    if call is None or not sent[call]:
+        return
+    kinds = replay.plan(call).kinds()
+    tokens = sum(kinds.get(kind, 0) for kind in RESULTS)
+    if tokens < LARGE_SHARE * sent[call]:
+        return
+    plan = replay.plan(call)
+    spans = [span for unit in plan.log.units[: plan.count] for span in unit.spans if span.kind in RESULTS]
+    largest = sorted(spans, key=lambda span: -span.tokens)[:3]
+    yield Finding(
+        name="tool_output_share",
+        level=Level.NOTICE,
+        sentence=f"Tool results are {tokens / sent[call]:.0%} of the largest prompt, call {call + 1}; the largest of"
+        f" them, from {largest[0].name}, has {largest[0].tokens:,} tokens.",
+        call=call,
+        span_ids=tuple(span.id for span in largest),
+        figures={"tokens": tokens, "share": round(tokens / sent[call], 4)},
+    )
+
+
+def fetched_again(replay: Replay) -> Iterator[Finding]:
+    """Find results that were fetched again although nothing had changed them."""
+    again = [refetch for refetch in refetches(replay.transcript) if refetch.is_reread]
+    likelier = made_likelier(replay)
+    if not again and not likelier:
+        return
+    first = (again or likelier)[0]
+    said = []
+    if again:
+        said.append(
+            f"{counted(len(again), 'result')} came from fetching the same again with nothing changed in between, first"
+            f" by {again[0].tool} in call {again[0].call + 1}."
+        )
+    if likelier:
+        said.append(
+            f"Before {counted(len(likelier), 'call')} of the recording that repeat an earlier one, first"
+            f" {likelier[0].tool} in call {likelier[0].call + 1}, this strategy had removed the earlier result."
+        )
+    yield Finding(
+        name="fetched_again",
+        level=Level.NOTICE,
+        sentence=" ".join(said),
+        call=first.call,
+        span_ids=(first.span_id,),
+        figures={"rereads": len(again), "likelier": len(likelier)},
+    )
+
+
+class _Unused(NamedTuple):
+    span: Span
+    call: int
+    sent: int
+
+
+def never_referenced(replay: Replay) -> Iterator[Finding]:
+    """Find huge results that no recorded response names anything of."""
+    found = list(_unused(replay))
+    if not found:
+        return
+    worst = max(found, key=lambda one: one.span.tokens * one.sent)
+    spent = worst.span.tokens * worst.sent
+    yield Finding(
+        name="never_referenced",
+        level=Level.NOTICE,
+        sentence=f"No response names anything of {counted(len(found), 'result')} of {HUGE:,} tokens or more. The"
+        f" costliest, {worst.span.tokens:,} tokens of {worst.span.name}, stood in {counted(worst.sent, 'prompt')}:"
+        f" {spent:,} tokens.",
+        call=worst.call,
+        span_ids=(worst.span.id,),
+        figures={"results": len(found), "tokens": sum(one.span.tokens * one.sent for one in found)},
+    )
+
+
+def _unused(replay: Replay) -> Iterator[_Unused]:
+    uses, branch = uses_of(replay.transcript), Branch(replay.transcript)
+    named = {place for call in uses.calls for use in (*call.used, *call.copied) for place in uses.places(use)}
+    logs: dict[int, list[int]] = {}
+    for call in calls_of(replay):
+        logs.setdefault(id(replay.plan(call).log), []).append(call)
+    seen: set[tuple[int, int]] = set()
+    for calls in logs.values():
+        plan = replay.plan(calls[-1])
+        branch.to(replay.last_message(calls[-1]))
+        counts = [replay.plan(call).count for call in calls]
+        for index, unit in enumerate(plan.log.units[: plan.count]):
+            sent = calls[bisect_right(counts, index) :]
+            if len(sent) < LEAST_SENT or replay.transcript.calls[sent[0]].response is None:
+                continue
+            for span in (unit.source or unit).spans:
+                place = (branch.path[span.message], span.part)
+                if span.kind in RESULTS and span.tokens >= HUGE and place not in named and place not in seen:
+                    seen.add(place)
+                    yield _Unused(span, sent[0], len(sent))

@@ -1,0 +1,235 @@
+"""Findings about what a strategy did from call to call: too late, too often, back and forth, or nothing at all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .decisions import Action
+from .engine import soft_budget
+from .finding import Finding, Level, calls_of, counted, is_baseline, on_chain
+from .plan import Plan
+from .replay import Replay
+from .spans import SpanKind
+
+LEAST = 3
+"""Fewer repetitions are no pattern."""
+FALL = 0.1
+"""A window that shrinks by more than this share from one call to the next has fallen."""
+
+
+def over_budget(replay: Replay) -> Iterator[Finding]:
+    """Find calls that are over the soft budget as sent."""
+    excess = replay.calls["excess"]
+    over = [call for call in calls_of(replay) if excess[call] > 0]
+    if not over:
+        return
+    worst = max(over, key=lambda call: excess[call])
+    yield Finding(
+        name="over_budget",
+        level=Level.ERROR,
+        sentence=f"{len(over):,} of {counted(len(excess), 'call')} {'is' if len(over) == 1 else 'are'} over the soft"
+        f" budget as sent, first call {over[0] + 1}; the worst, call {worst + 1}, by {excess[worst]:,} tokens.",
+        call=worst,
+        span_ids=replay.plan(worst).blockers[:3],
+        figures={"calls": len(over), "largest_excess": excess[worst]},
+    )
+
+
+def did_nothing(replay: Replay) -> Iterator[Finding]:
+    """Find a strategy that sent every prompt as it was: then nothing can be said about it here."""
+    calls = calls_of(replay)
+    if is_baseline(replay) or not calls or any(replay.plan(call).changed for call in calls):
+        return
+    over = any(replay.calls["excess"])
+    why = "though calls are over the budget" if over else "so this transcript says nothing about it"
+    yield Finding(
+        name="did_nothing",
+        level=Level.WARNING if over else Level.NOTICE,
+        sentence=f"The strategy did nothing: it changed none of {counted(len(calls), 'call')}, {why}.",
+        figures={"calls": len(calls)},
+    )
+
+
+def fires_too_late(replay: Replay) -> Iterator[Finding]:
+    """Find a strategy that was over the budget before it changed anything."""
+    excess, plans = replay.calls["excess"], [replay.plan(call) for call in calls_of(replay)]
+    first = next((call for call, plan in enumerate(plans) if plan.changed), None)
+    if first is None:
+        return
+    late = [call for call in range(first) if excess[call] > 0]
+    if late:
+        yield Finding(
+            name="fires_too_late",
+            level=Level.WARNING,
+            sentence=f"Call {late[0] + 1} is over the budget by {excess[late[0]]:,} tokens, and the strategy changes"
+            f" nothing before call {first + 1}.",
+            call=late[0],
+            figures={"calls": len(late), "first_change": first},
+        )
+
+
+def cannot_help(replay: Replay) -> Iterator[Finding]:
+    """Find calls whose floor alone, the fixed part and what is pinned, is over the budget."""
+    budget = soft_budget(replay.config)
+    if budget is None:
+        return
+    floors = [_floor(replay.plan(call)) for call in calls_of(replay)]
+    over = [call for call, floor in enumerate(floors) if floor > budget]
+    if over:
+        call = over[0]
+        spans = sorted(replay.plan(call).fixed.spans, key=lambda span: -span.tokens)
+        yield Finding(
+            name="cannot_help",
+            level=Level.ERROR,
+            sentence=f"From call {call + 1} on, the floor alone ({floors[call]:,} tokens that always stay) is over the"
+            f" budget of {budget:,}: no strategy that cuts history can help.",
+            call=call,
+            span_ids=tuple(span.id for span in spans[:3]),
+            figures={"calls": len(over), "floor": floors[call], "budget": budget},
+        )
+
+
+def _floor(plan: Plan) -> int:
+    return plan.fixed.tokens + plan.log.staying[plan.count]
+
+
+def not_steady(replay: Replay) -> Iterator[Finding]:
+    """Find a window that falls again and again by more than a tenth."""
+    sent, follows = replay.calls["in_window"], on_chain(replay)
+    steps = [call for call in calls_of(replay) if follows[call]]
+    falls = [call for call in steps if sent[call] < sent[call - 1] * (1 - FALL)]
+    if len(falls) < LEAST or len(falls) < len(steps) * FALL:
+        return
+    worst = max(falls, key=lambda call: sent[call - 1] - sent[call])
+    yield Finding(
+        name="not_steady",
+        level=Level.NOTICE,
+        sentence=f"The window is not steady: it falls by more than {FALL:.0%} in {len(falls):,} of"
+        f" {counted(len(steps), 'call')}, most in call {worst + 1}: from {sent[worst - 1]:,} to {sent[worst]:,}.",
+        call=worst,
+        figures={"falls": len(falls), "largest_fall": sent[worst - 1] - sent[worst]},
+    )
+
+
+def thrash(replay: Replay) -> Iterator[Finding]:
+    """Find a cut that goes back and forth: what was left out is sent again, and left out again."""
+    follows = on_chain(replay)
+    starts = [_untouched_from(replay.plan(call)) for call in calls_of(replay)]
+    back = [call for call in calls_of(replay) if follows[call] and starts[call] < starts[call - 1]]
+    again = [
+        call for call in back if any(follows[later] and starts[later] > starts[call] for later in _after(call, starts))
+    ]
+    if len(again) >= 2:
+        yield Finding(
+            name="thrash",
+            level=Level.WARNING,
+            sentence=f"The cut goes back and forth: in {counted(len(again), 'call')}, first call {again[0] + 1},"
+            " messages that had been left out are sent again, and soon left out once more.",
+            call=again[0],
+            figures={"returns": len(again)},
+        )
+
+
+def _after(call: int, starts: list[int]) -> range:
+    return range(call + 1, min(len(starts), call + 1 + LOOK_AHEAD))
+
+
+LOOK_AHEAD = 8
+"""Calls after which a return is no longer called thrash."""
+
+
+def _untouched_from(plan: Plan) -> int:
+    return min(plan.whole_from, sys.maxsize) if plan.changed else 0
+
+
+def summary_larger(replay: Replay) -> Iterator[Finding]:
+    """Find summaries that are larger than what they stand for."""
+    changed = {id(replay.plan(call).log): call for call in calls_of(replay) if replay.plan(call).changed}
+    found = [
+        (call, swap) for call in changed.values() for swap in _swaps(replay.plan(call)) if swap.after > swap.before
+    ]
+    if found:
+        call, worst = max(found, key=lambda item: item[1].after - item[1].before)
+        yield Finding(
+            name="summary_larger",
+            level=Level.WARNING,
+            sentence=f"{counted(len(found), 'summary').replace('summarys', 'summaries')} in call {call + 1}"
+            f" {'is' if len(found) == 1 else 'are'} larger than what {'it stands' if len(found) == 1 else 'they stand'}"
+            f" for; the worst has {worst.after:,} tokens for {worst.before:,}.",
+            call=call,
+            span_ids=(worst.span_id,),
+            figures={"summaries": len(found), "before": worst.before, "after": worst.after},
+        )
+
+
+class _Swap(NamedTuple):
+    span_id: str
+    before: int
+    after: int
+
+
+def _swaps(plan: Plan) -> Iterator[_Swap]:
+    """Yield what was summarised in place, unit by unit, and the texts put in for all that was folded."""
+    units: dict[int, _Swap] = {}
+    texts = plan.head.injected if plan.head else ()
+    put_in = {text.span_id for text in texts}
+    for made in plan.decisions:
+        if made.action is not Action.SUMMARISE or made.span_id in put_in:
+            continue
+        unit = plan.log.unit_of_message(int(made.span_id[1:].partition(".")[0]))
+        known = units.get(unit, _Swap(made.span_id, 0, 0))
+        units[unit] = _Swap(known.span_id, known.before + made.tokens_before, known.after + made.tokens_after)
+    yield from (swap for swap in units.values() if swap.after)
+    folded = sum(swap.before for swap in units.values() if not swap.after)
+    yield from (_Swap(text.span_id, folded, text.tokens) for text in texts if text.kind is SpanKind.SUMMARY)
+
+
+def prefix_broken(replay: Replay) -> Iterator[Finding]:
+    """Find a cut that moves with each call, so that the provider's prompt cache never holds."""
+    rows, follows = replay.cache.calls, on_chain(replay)
+    broken = [call for call in calls_of(replay) if follows[call] and rows[call].cause == "decision"]
+    if not broken:
+        return
+    steps = sum(follows[broken[0] :])
+    if len(broken) < LEAST or 2 * len(broken) < steps:
+        return
+    decision = next((one.decision for one in replay.cache.breaks if one.call == broken[0]), None)
+    yield Finding(
+        name="prefix_broken",
+        level=Level.WARNING,
+        sentence=f"The strategy breaks the cached prefix in {len(broken):,} of {counted(steps, 'call')} from call"
+        f" {broken[0] + 1} on: the cut moves with each call.{_advice(replay)}",
+        call=broken[0],
+        span_ids=() if decision is None else (decision.span_id,),
+        figures={"breaks": len(broken), "calls": steps},
+    )
+
+
+def fixed_part_changes(replay: Replay) -> Iterator[Finding]:
+    """Find a fixed part that changes in most calls, so that the cache begins anew each time."""
+    rows, follows = replay.cache.calls, on_chain(replay)
+    changed = [
+        call for call in calls_of(replay) if follows[call] and rows[call].cause in ("tools changed", "system changed")
+    ]
+    if len(changed) < LEAST or 2 * len(changed) < sum(follows):
+        return
+    cause = "the tools" if rows[changed[0]].cause == "tools changed" else "the system part"
+    yield Finding(
+        name="fixed_part_changes",
+        level=Level.WARNING,
+        sentence=f"{len(changed):,} of {counted(sum(follows), 'call')} do not begin like the call before (first call"
+        f" {changed[0] + 1}: {cause}), so the prompt cache starts over each time.{_advice(replay)}",
+        call=changed[0],
+        figures={"changes": len(changed), "calls": sum(follows)},
+    )
+
+
+def _advice(replay: Replay) -> str:
+    """Return what would mend it, where the strategy has such a setting."""
+    strategy = replay.config.strategy
+    step: int | None = getattr(strategy, "step", None)
+    if step is None or getattr(strategy, "mode", "right") == "published":
+        return ""
+    return f" A larger `step` (now {step:,}) changes it less often."
