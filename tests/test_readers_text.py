@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.readers import unpack
-from core.readers.problems import MOST_PROBLEMS, Problem, Report
 from core.readers.json_text import DEEPEST, salvage, too_deep
+from core.readers.problems import MOST_PROBLEMS, Problem, Report
 from core.readers.records import Records
 from core.readers.source import Source
 
