@@ -42,7 +42,7 @@ class Hints:
             raise RequestError(f"Hints are an object, not {hints!r}.")
         given = {key: value for key, value in (hints or {}).items() if value is not None}
         known = [field.name for field in fields(cls)]
-        unknown = sorted(set(hints or {}) - set(known))
+        unknown = sorted(set(hints or {}) - set(known), key=str)
         if unknown:
             raise RequestError(f"Hints have no {unknown[0]!r}; known are {', '.join(known)}.")
         return cls(**given)

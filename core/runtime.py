@@ -98,17 +98,23 @@ class ContextRuntime:
         """Return a session: the same results for growing requests, faster. One thread's."""
         return Session(self)
 
-    def restore(self, span_id: str, request: Mapping[str, Any], hints: Hints | None = None) -> str:
+    def restore(self, span_id: str, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> str:
         """Return the text of a span of a request as it came: what stands behind a stub or a note that names it.
 
-        RequestError if the request has no such span.
+        A stub for several spans names the first and the last (`m1.0 to m4.0`); their texts come with an empty line
+        between. RequestError if the request has no such span.
         """
         plan = self.assemble(request, hints).plan
-        parts = [plan.fixed.source or plan.fixed, *(unit.source or unit for unit in plan.log.units)]
-        for span in (span for part in parts for span in part.spans):
-            if span.id == span_id:
-                return span.text
-        raise RequestError(f"This request has no span {span_id!r}; send the full history that the stub was made from.")
+        spans = [*(plan.fixed.source or plan.fixed).spans]
+        spans += (span for unit in plan.log.units for span in (unit.source or unit).spans)
+        texts = {span.id: span.text for span in spans}
+        first, _, last = span_id.partition(" to ")
+        places = {known: place for place, known in enumerate(texts)}
+        if first not in places or (last or first) not in places:
+            raise RequestError(
+                f"This request has no span {span_id!r}; send the full history that the stub was made from."
+            )
+        return "\n\n".join([*texts.values()][places[first] : places[last or first] + 1])
 
     def engine(self, request: Mapping[str, Any]) -> Engine:
         """Return the engine for a request's dialect and model."""
@@ -156,6 +162,8 @@ class Session:
     def _plan(self, engine: Engine, hints: Hints, head: Wire, messages: Sequence[Wire]) -> Plan:
         try:
             key, shared = dump(head), self._shared(messages, engine.dialect)
+        except RecursionError:
+            raise RequestError("The request is nested too deeply to be sent as JSON; flatten it.") from None
         except (TypeError, ValueError) as error:
             raise RequestError(
                 f"The request holds what JSON cannot ({error}); turn objects of a client library into dictionaries."

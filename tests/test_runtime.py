@@ -86,6 +86,15 @@ def test_objects_of_client_libraries_are_told() -> None:
         ContextRuntime.load(CONFIG).assemble({"messages": [], "metadata": circle})
 
 
+@pytest.mark.parametrize("key", ["messages", "metadata"])
+def test_endless_nesting_is_told(key: str) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(RequestError, match="nested too deeply"):
+        ContextRuntime.load(CONFIG).assemble({"messages": [], key: [{"role": "user", "content": deep}]})
+
+
 @pytest.mark.parametrize(
     ("hints", "said"),
     [
@@ -95,6 +104,7 @@ def test_objects_of_client_libraries_are_told() -> None:
         ({"pins": 7}, "'pins' is a list of texts"),
         ({"goal": ["x"]}, "'goal' is a text"),
         (["m1.0"], "an object"),
+        ({7: "x", "pin": "x"}, "Hints have no 7"),
     ],
 )
 def test_hints_that_cannot_be_used(hints: Any, said: str) -> None:
@@ -198,6 +208,20 @@ def test_what_a_stub_names_can_be_had_back() -> None:
     assert runtime.restore("s0.0", body) == body["messages"][0]["content"]
     with pytest.raises(RequestError, match=r"m99\.0"):
         runtime.restore("m99.0", body)
+
+
+def test_what_a_stub_of_several_messages_names_can_be_had_back() -> None:
+    body = request(chat())
+    runtime = ContextRuntime.load({"budget": {"soft_limit": 400}, "strategy": {"kind": "span_triage"}})
+    stub = next(m["content"] for m in runtime.assemble(body).request["messages"] if " to m" in m["content"])
+    named = stub.partition(": ")[2].partition(",")[0]
+    first, last = (int(end[1:].partition(".")[0]) for end in named.split(" to "))
+    assert last > first
+    spoken = [message["content"] for message in body["messages"][1:]]
+    assert runtime.restore(named, body) == "\n\n".join(spoken[first : last + 1])
+    assert runtime.restore(named, body, {"goal": "x"}) == runtime.restore(named, body)
+    with pytest.raises(RequestError, match="m99"):
+        runtime.restore("m0.0 to m99.0", body)
 
 
 def test_exact_recall_changes_nothing_whatever_is_asked_for() -> None:
