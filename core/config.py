@@ -18,6 +18,7 @@ from pydantic import Field, StrictBool, StrictInt, ValidationError, field_valida
 from .errors import ConfigError
 from .rules import Eviction, Match, Rule, Tier, Treatment
 from .shrinker_config import ShrinkerConfig, shrinker_models
+from .spans import SpanKind
 from .strategy_config import Count, GroupConfig, Settings, Share, StrategyConfig, strategy_kinds, strategy_models
 
 __all__ = [
@@ -62,7 +63,7 @@ class BudgetConfig(Settings):
 class MatchConfig(Settings):
     """What a rule looks for; what is left out matches everything."""
 
-    kind: str | None = None
+    kind: SpanKind | None = None
     role: Literal["system", "user", "assistant", "tool"] | None = None
     tool: Annotated[str, Field(description="glob of a tool name")] | None = None
     section: Annotated[str, Field(description="glob of a section name")] | None = None
@@ -126,7 +127,7 @@ def load_config(source: str | Path | Mapping[str, Any] | Configuration) -> Confi
 
 def _parsed(source: str | Path) -> Any:
     if not isinstance(source, str | Path):
-        raise ConfigError("configuration", f"a {type(source).__name__} is no path, JSON text or dictionary.")
+        raise ConfigError("configuration", f"{type(source).__name__} is no path, JSON text or dictionary.")
     text = source if isinstance(source, str) and source.lstrip()[:1] in ("{", "[") else _file_text(Path(source))
     try:
         return json.loads(text)

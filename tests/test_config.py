@@ -99,6 +99,7 @@ def test_only_the_kind_is_required() -> None:
         ({**MINIMAL, "rules": [{"evict": "Pinned"}]}, "rules.0.evict", "'pinned'", ""),
         ({**MINIMAL, "rules": [{"required": 1}]}, "rules.0.required", "valid boolean", ""),
         ({**MINIMAL, "rules": {}}, "rules", "valid tuple", ""),
+        ({**MINIMAL, "rules": [{"match": {"kind": "tool_results"}}]}, "rules.0.match.kind", "'tool_result'", ""),
         ({**MINIMAL, "schema_version": 2}, "schema_version", "1", ""),
         (
             {"strategy": {"kind": "tiered_injection", "trigger": -1}},
@@ -109,7 +110,7 @@ def test_only_the_kind_is_required() -> None:
         ({"strategy": {"kind": "tiered_injection", "trigger": float("inf")}}, "strategy.trigger", "finite", ""),
         ({"strategy": {"kind": "tiered_injection", "summary_chars": None}}, "strategy.summary_chars", "integer", ""),
         ([], "configuration", "", ""),
-        (7, "configuration", "a int is no path, JSON text or dictionary.", ""),
+        (7, "configuration", "int is no path, JSON text or dictionary.", ""),
         ("{oops", "configuration", "this is not JSON", "Export it again."),
         ("[]", "configuration", "", ""),
         ("no/such/file.json", "configuration", "the file 'file.json' cannot be read: No such file", ""),
