@@ -55,7 +55,8 @@ def verify(config: Configuration, transcripts: Sequence[Transcript]) -> Iterator
     by_hash = {transcript_sha256(known): known for transcript in transcripts for known in _as_stored(transcript)}
     replays: dict[str, Replay] = {}
     for made in golden(config):
-        name, call = str(made.get("transcript")), int(made.get("call", -1))
+        name, said = str(made.get("transcript")), made.get("call")
+        call = said if isinstance(said, int) else -1
         transcript, got = by_hash.get(name), None
         if transcript is not None and 0 <= call < len(transcript.calls):
             if name not in replays:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -51,6 +52,7 @@ def test_pasted_json_is_stored_under_its_name(page: Open, store: Library) -> Non
         ('{"strategy": {"kind": "keep_last"}, "budget": {"soft_limit": -1}}', "budget.soft_limit", "0"),
         ('{"name": "no strategy"}', "strategy", "required"),
         ("{broken", "configuration", "this is not JSON"),
+        ("[" * 100_000, "configuration", "this is not JSON"),
         ("[1, 2]", "configuration", "this is not an object"),
         ("/etc/hostname", "configuration", "this is not JSON"),
     ],
@@ -100,6 +102,13 @@ def test_compare_opens_the_transcript_that_it_was_measured_on(page: Open, store:
     assert address["transcript"] == number
     app = page("compare.py", **address)
     assert app.dataframe[0].value.columns.tolist()[2:] == ["keep_last · 2 turns", "full_history"]
+
+
+@pytest.mark.parametrize("value", [5, "x", None, [3], {"a": 1}, [{"calls": None, "sha256": []}]])
+def test_a_provenance_written_by_hand_breaks_no_page(value: Any) -> None:
+    body = {"transcripts": value, "measured": value, "golden": value}
+    assert provenance_text(body).startswith("Measured on ")
+    assert provenance_text({"measured": {"peak_tokens": value}}).startswith("Measured on 0 transcripts")
 
 
 def test_provenance_is_said_in_words() -> None:

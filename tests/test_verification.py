@@ -64,3 +64,11 @@ def test_the_first_byte_that_differs(ours: dict[str, Any], theirs: dict[str, Any
 
 def test_a_provenance_of_another_shape_has_no_golden_calls() -> None:
     assert golden(load_config({"strategy": {"kind": "keep_last"}, "provenance": {"golden": "none"}})) == []
+
+
+@pytest.mark.parametrize("call", ["x", None, [1], -1, 99])
+def test_a_call_that_does_not_exist_is_not_taken_for_proof(call: Any, export: dict[str, Any]) -> None:
+    made = {**export["provenance"]["golden"][0], "call": call}
+    (checked,) = verify(load_config({**export, "provenance": {"golden": [made]}}), read(SAMPLE).transcripts)
+    assert not checked.holds
+    assert "not checked" in str(checked)

@@ -124,7 +124,7 @@ def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
     The transcript is the one that it was measured on, where that is in the library.
     """
     config = load_config(saved.body)
-    measured = {entry.get("sha256") for entry in (saved.body.get("provenance") or {}).get("transcripts", ())}
+    measured = {str(entry.get("sha256")) for entry in _objects((saved.body.get("provenance") or {}).get("transcripts"))}
     found = next((summary for summary in store.list(limit=500) if summary.sha256 in measured), None)
     said = {key: value for key, value in as_shown(config).items() if key not in ("provenance", "schema_version")}
     address = {"a": written({**said, "name": saved.name}), "b": written({"strategy": {"kind": "full_history"}})}
@@ -142,16 +142,21 @@ def provenance_text(provenance: Mapping[str, Any] | None) -> str:
     """Return in sentences what a configuration was measured on."""
     if not provenance:
         return "Written by hand or not exported from a comparison: nothing says what it was measured on."
-    transcripts = provenance.get("transcripts") or []
-    measured = provenance.get("measured") or {}
-    calls = sum(entry.get("calls", 0) for entry in transcripts)
+    transcripts = _objects(provenance.get("transcripts"))
+    measured = next(iter(_objects([provenance.get("measured")])), {})
+    calls = sum(number for entry in transcripts if isinstance(number := entry.get("calls"), int))
     said = f"Measured on {counted(len(transcripts), 'transcript')} with {counted(calls, 'call')}"
-    if "peak_tokens" in measured:
-        said += f": peak {measured['peak_tokens']:,} tokens"
-    if "sum_tokens" in measured:
-        said += f", {measured['sum_tokens']:,} over all calls"
-    golden = len(provenance.get("golden") or ())
+    if isinstance(peak := measured.get("peak_tokens"), int):
+        said += f": peak {peak:,} tokens"
+    if isinstance(total := measured.get("sum_tokens"), int):
+        said += f", {total:,} over all calls"
+    golden = len(_objects(provenance.get("golden")))
     return escaped(f"{said}. {counted(golden, 'golden call')} to verify it with.")
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects in a list: a provenance that was written by hand may hold anything."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def snippet(saved: SavedConfig) -> str:
@@ -190,7 +195,7 @@ def import_config(store: Library, name: str, text: str) -> SavedConfig:
     """Check and store a configuration under its own name, else under `name`. ConfigError if it cannot be used."""
     try:
         body = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError("configuration", f"this is not JSON: {error}.", "Export it again.") from None
     if not isinstance(body, dict):
         raise ConfigError("configuration", "this is not an object.", "Export it again.")
