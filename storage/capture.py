@@ -143,7 +143,7 @@ def _limit() -> int:
     """Return how many bytes a capture may have."""
     try:
         return int(float(os.environ.get(LIMIT, DEFAULT_LIMIT)) * 1_000_000)
-    except ValueError:
+    except (ValueError, OverflowError):  # no number, or an endless one
         return DEFAULT_LIMIT * 1_000_000
 
 
