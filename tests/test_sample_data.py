@@ -20,7 +20,7 @@ CONFIGURATION = SAMPLES / "configuration.json"
 
 # file, format, dialect, calls, messages, turns, tool calls, fidelity, peak tokens
 TABLE = [
-    ("coding_agent.jsonl", "claude_code", "anthropic", 61, 120, 6, 103, Fidelity.PARTIAL, 75127),
+    ("coding_agent.jsonl", "claude_code", "anthropic", 61, 120, 6, 103, Fidelity.PARTIAL, 75136),
     ("support_triage.jsonl", "openai_chat", "openai_chat", 20, 44, 10, 15, Fidelity.CAPTURED, 8961),
     ("operations_zh.json", "openai_chat", "openai_chat", 49, 113, 24, 40, Fidelity.RECONSTRUCTED, 15014),
     ("long_chat.json", "anthropic", "anthropic", 42, 84, 42, 0, Fidelity.RECONSTRUCTED, 9139),
