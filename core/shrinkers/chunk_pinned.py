@@ -41,11 +41,13 @@ class ChunkPinned:
         found = {}
         for span in spans:
             if span.rule.stays and span.tokens > self.max_tokens and not span.text.startswith(LABEL):
-                text = self._labelled(list(self.chunks(span.text, counter)), span.name)
+                text = self.labelled(span.text, span.name, counter)
                 found[span.id] = Shrunk(text, Action.PROJECT, "in numbered parts", "shrink.max_tokens")
         return found
 
-    def _labelled(self, chunks: list[str], name: str) -> str:
+    def labelled(self, text: str, name: str, counter: Counter) -> str:
+        """Return a text in numbered parts."""
+        chunks = list(self.chunks(text, counter))
         carry = f"; carry on only {', '.join(self.fields)}" if self.fields else ""
         return "".join(
             f"{LABEL}{number} of {len(chunks)} of {name}{carry}]\n{chunk}" for number, chunk in enumerate(chunks, 1)

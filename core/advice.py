@@ -1,0 +1,133 @@
+"""What to do about a transcript that does not fit: the tree's leaf, its evidence, a configuration and its safety.
+
+The tree is asked for one call, the worst one unless another is chosen. What it recommends is tried at once: the
+configuration is replayed and the leaf's checks are run on what it would send. "Leave it alone" is an answer too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .advice_checks import checked_leaves
+from .advice_configs import Said, candidates
+from .advice_measures import Prompt, plan_alone, prompt_of
+from .advice_symptoms import HEADROOM, Symptom, symptoms
+from .advice_tree import Advice, Leaf, advise
+from .advice_trial import Check, Trial
+from .config import Configuration, load_config
+from .export import as_json
+from .replay import Replay, replay
+from .work_units import Work, split_work
+
+__all__ = ["SHORT", "TITLES", "Advised", "advised"]
+
+SHORT = 15
+"""Turns and steps up to which a task is short (rule B-R4)."""
+TITLES = {
+    Leaf.FITS: "It fits",
+    Leaf.CHUNK: "Number the parts of the giant text",
+    Leaf.SUMMARISE: "Keep the newest part, one capped summary for the rest",
+    Leaf.PROJECT: "Shrink tool results at the boundary",
+    Leaf.DEDUPLICATE: "Say each rule once, put examples aside",
+    Leaf.SMALLER_UNIT: "Make the unit of work smaller",
+}
+
+Play = Callable[[Configuration], Replay]
+
+
+@dataclass(frozen=True)
+class Advised:
+    """The advice for one call. `said` is a configuration without model and budget; None where none would help.
+
+    For leaf 5A it is what cuts history where the work cannot be split, and the checks are on the units of work.
+    """
+
+    prompt: Prompt
+    advice: Advice
+    leave_alone: bool
+    verdict: str
+    said: Said | None
+    config: Configuration | None
+    work: Work | None
+    checks: tuple[Check, ...]
+    symptoms: tuple[Symptom, ...]
+
+    @property
+    def safe(self) -> bool | None:
+        """Whether all checks passed; None if one could not be told and none failed, or if there is none."""
+        results = [check.passed for check in self.checks]
+        return False if False in results else None if None in results or not results else True
+
+
+def advised(
+    history: Replay,
+    call: int | None = None,
+    *,
+    published: bool = False,
+    exact_strings_needed: bool = False,
+    play: Play | None = None,
+) -> Advised | None:
+    """Return the advice for a call (0-based) of a replay of the whole history; None without a limit or a call.
+
+    `published` asks for the order in which the tree was published. `play` replays the recommended configuration on
+    the same transcript, for instance from a cache.
+    """
+    prompt = prompt_of(history, call, exact_strings_needed)
+    if prompt is None:
+        return None
+    advice = advise(prompt.measured, published)
+    work = _work(prompt, advice)
+    said, config = _chosen(prompt, advice, work)
+    trial = Trial(prompt, None if config is None else (play or _player(history))(config), work)
+    leaves = (advice.leaf, *advice.then)
+    alone, verdict = _verdict(prompt, advice)
+    return Advised(
+        prompt=prompt,
+        advice=advice,
+        leave_alone=alone,
+        verdict=verdict,
+        said=said,
+        config=config,
+        work=work,
+        checks=checked_leaves(trial, leaves),
+        symptoms=symptoms(prompt, trial),
+    )
+
+
+def _player(history: Replay) -> Play:
+    return lambda config: replay(history.transcript, config)
+
+
+def _work(prompt: Prompt, advice: Advice) -> Work | None:
+    if advice.leaf is Leaf.CHUNK:
+        return split_work(prompt, prompt.largest_pinned)
+    return split_work(prompt) if advice.leaf is Leaf.SMALLER_UNIT else None
+
+
+def _chosen(prompt: Prompt, advice: Advice, work: Work | None) -> tuple[Said | None, Configuration | None]:
+    """Return the first configuration under which the call fits, else the first one."""
+    base = as_json(prompt.history.config)
+    rules, made = base["rules"], []
+    for wanted in candidates(prompt, advice, work):
+        said = {**wanted, "rules": [*rules, *wanted.get("rules", ())]}
+        said = said if said["rules"] else wanted
+        made.append((said, load_config({**base, "name": "", "shrink": [], **said})))
+    for said, config in made:
+        if not plan_alone(prompt.history, config, prompt.call).excess:
+            return said, config
+    return made[0] if made and advice.leaf is not Leaf.SMALLER_UNIT else (None, None)
+
+
+def _verdict(prompt: Prompt, advice: Advice) -> tuple[bool, str]:
+    """Return whether to leave the prompt alone, and the advice in one sentence."""
+    over, budget = advice.overflow, prompt.budget
+    if over > 0:
+        leaves = " then ".join([f"{advice.leaf}", *map(str, advice.then)])
+        return False, f"Call {prompt.call + 1} is {over:,} tokens over the budget of {budget:,}: leaf {leaves}."
+    free = -over / budget if budget else 0.0
+    if -over >= HEADROOM * budget:
+        return True, f"Leave it alone: the largest prompt looked at leaves {free:.0%} of {budget:,} tokens free."
+    if len(prompt.log.turns) <= SHORT and len(prompt.log.steps) <= SHORT:
+        return True, f"Leave it alone: it fits, and a task of at most {SHORT} turns and steps only loses by trimming."
+    return False, f"It fits, but only {free:.0%} of {budget:,} tokens are free: watch the next calls."

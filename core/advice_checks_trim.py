@@ -1,0 +1,194 @@
+"""Checks of the leaves that trim one prompt: 2A, 3A and 4A (rule book 1.5)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .advice_measures import RESULTS, as_records
+from .advice_trial import Check, Trial
+from .decisions import Action
+from .dialects.base import Message
+from .loss_details import LostUse
+from .marks import STUB
+from .retention import RetentionMeter, rules_of
+from .shrinkers import DedupeInstructions
+from .spans import SpanKind
+from .validity import new_violations, validate
+
+
+def within_budget(trial: Trial) -> Check:
+    """Check that the prompt fits."""
+    tokens, budget = trial.plan.tokens_after, trial.prompt.budget
+    said = f"{tokens:,} of {budget:,} tokens"
+    return Check("total within the budget", tokens <= budget, said if tokens <= budget else f"{said}: still over")
+
+
+def no_orphans(trial: Trial) -> Check:
+    """Check that no rule of the provider is newly broken, above all that no call or result stands alone."""
+    name = trial.prompt.history.transcript.dialect
+    found = new_violations(
+        validate(trial.prompt.history.prompt(trial.prompt.call), name), validate(trial.request, name)
+    )
+    why = found[0].problem if found else "every call has its result, and every result its call"
+    return Check("no orphan call or result", not found, why)
+
+
+# Leaf 2A: window plus one capped summary
+
+
+def kept_part_identical(trial: Trial) -> Check:
+    """Check that the last turns or steps are sent word for word."""
+    prompt = trial.prompt
+    kept = [span for unit in prompt.log.units[prompt.cut :] for span in unit.spans]
+    other = [span.id for span in kept if trial.plan.remains(span.message, span.id) is not None]
+    changed = [span_id for span_id in other if trial.decisions[span_id].action is not Action.PROJECT]
+    what = f"last {prompt.keep.number} {prompt.keep.unit}"
+    why = f"{changed[0]} is not sent as it was" if changed else f"{len(kept) - len(other):,} spans are as they were"
+    why += f", {len(other):,} results are projected" if other and not changed else ""
+    return Check(f"{what} byte-identical", not changed, why)
+
+
+def one_summary(trial: Trial) -> Check:
+    """Check that exactly one summary stands for the rest."""
+    summaries = _summaries(trial)
+    return Check("exactly one summary", len(summaries) == 1, f"{len(summaries):,} in the prompt")
+
+
+def summary_within_cap(trial: Trial) -> Check:
+    """Check that the summary is no longer than its cap."""
+    cap = trial.prompt.measured.summary_cap
+    tokens = max(_summaries(trial), default=0)
+    return Check("summary within its cap", tokens <= cap, f"{tokens:,} of {cap:,} tokens")
+
+
+def _summaries(trial: Trial) -> list[int]:
+    return [
+        made.tokens_after for made in trial.decisions.values() if made.action is Action.SUMMARISE and made.replacement
+    ]
+
+
+def identifiers_survive(trial: Trial) -> Check:
+    """Check that what recorded responses named of the old part is still in the summary or the kept part."""
+    at_call = [item for item in trial.lost if item.call == trial.prompt.call and item.span_kind not in RESULTS]
+    used = trial.replayed.loss.used[trial.prompt.call]
+    if used is None:
+        return Check("identifiers of old turns survive", None, "the response of this call is not in the recording")
+    why = f"none of the {used:,} references of the response is lost"
+    if at_call:
+        why = f"the response names {_named(at_call)}, which the prompt no longer has"
+    return Check("identifiers of old turns survive", not at_call, why)
+
+
+def _named(items: list[LostUse]) -> str:
+    forms = list(dict.fromkeys(item.form for item in items))
+    more = f" and {len(forms) - 3:,} more" if len(forms) > 3 else ""
+    return ", ".join(repr(form) for form in forms[:3]) + more
+
+
+# Leaf 3A: project at the tool boundary
+
+
+def quoted_values_remain(trial: Trial) -> Check:
+    """Check that what later responses took from results is still sent."""
+    gone = [item for item in trial.lost if item.span_kind in RESULTS]
+    name = "values that later messages quote remain"
+    if not gone:
+        return Check(name, True, "no response up to this call names anything that was cut from a result")
+    calls = len({item.call for item in gone})
+    return Check(name, False, f"{len(gone):,} references in {calls:,} calls are gone, such as {_named(gone)}")
+
+
+def call_ids_unchanged(trial: Trial) -> Check:
+    """Check that every message sent has the call ids that it had."""
+    before = [_ids(message) for unit in trial.prompt.log.units for message in unit.messages]
+    known, sent = {ids for ids in before if ids}, [_ids(message) for message in trial.sent]
+    changed = [ids for ids in sent if ids and ids not in known]
+    why = f"{sum(map(len, sent)):,} ids are those of the recording"
+    return Check("call ids unchanged", not changed, f"{changed[0][0]!r} has changed" if changed else why)
+
+
+def _ids(message: Message) -> tuple[str, ...]:
+    return tuple(part.call_id for part in (*message.calls, *message.results))
+
+
+def record_count_stated(trial: Trial) -> Check:
+    """Check that a shortened list of records says how many it had."""
+    lists = [(span.id, as_records(span.text)) for span in trial.prompt.results]
+    silent = []
+    for span_id, records in lists:
+        text = trial.decisions[span_id].replacement if span_id in trial.decisions else None
+        if (
+            records is not None
+            and text is not None
+            and STUB not in text
+            and len(as_records(text) or ()) != len(records)
+        ):
+            silent.append(span_id)
+    shortened = sum(records is not None for _, records in lists)
+    why = f"{silent[0]} does not say it" if silent else f"{shortened:,} lists keep their number of records or state it"
+    return Check("record count unchanged or stated", not silent, why)
+
+
+def results_halved(trial: Trial) -> Check:
+    """Check that the results that were touched are at most half of what they were."""
+    touched = [trial.decisions[span.id] for span in trial.prompt.results if span.id in trial.decisions]
+    touched = [made for made in touched if made.tokens_after != made.tokens_before]
+    before, after = sum(made.tokens_before for made in touched), sum(made.tokens_after for made in touched)
+    return Check("size down by at least half", 2 * after <= before, f"from {before:,} to {after:,} tokens")
+
+
+# Leaf 4A: deduplicate and demote
+
+
+def rules_unchanged(trial: Trial) -> Check:
+    """Check that every distinct rule is still said."""
+    found = RetentionMeter().call(trial.plan, frozenset())
+    gone = found.missing_rules
+    why = f"{gone[0]!r} is gone" if gone else f"all {found.rules:,} distinct rules are there"
+    return Check("set of distinct rules unchanged", not gone, why)
+
+
+def no_duplicate_left(trial: Trial) -> Check:
+    """Check that no rule is said twice."""
+    left = DedupeInstructions().fixed(trial.plan.fixed, frozenset(), trial.prompt.counter)
+    return Check("no exact duplicate left", not left, f"{len(left):,} sections still repeat rules" if left else "none")
+
+
+def examples_demoted(trial: Trial) -> Check:
+    """Check that every example that was put aside comes back when a hard case is named."""
+    source = trial.plan.fixed.source or trial.plan.fixed
+    examples = [span for span in source.spans if span.kind is SpanKind.EXAMPLES]
+    aside = [span.id for span in examples if trial.decisions[span.id].action is Action.DEFER]
+    shrinkers = [made.shrinker() for made in trial.config.shrink]
+    said = frozenset(word for shrinker in shrinkers for word in shrinker.keywords)
+    again = {gone for one in shrinkers for gone in one.fixed(source, said & set(one.keywords), trial.prompt.counter)}
+    lost = [span_id for span_id in aside if span_id in again]
+    why = f"{lost[0]} never comes back" if lost else f"{len(aside):,} of {len(examples):,} put aside, back by a keyword"
+    return Check("examples kept for hard cases", not lost, why)
+
+
+def contradictions_reported(trial: Trial) -> Check:
+    """Check that rules which contradict each other are named and both still said."""
+    source = trial.plan.fixed.source or trial.plan.fixed
+    rules = [rule for span in source.spans if span.kind is SpanKind.INSTRUCTIONS for rule in rules_of(span.text)]
+    pairs = list(contradictions(rules))
+    gone = set(RetentionMeter().call(trial.plan, frozenset()).missing_rules)
+    merged = [pair for pair in pairs if gone.intersection(pair)]
+    why = "none found" if not pairs else "; ".join(f"{one!r} against {other!r}" for one, other in pairs[:3])
+    return Check("contradictory rules reported, not merged", not merged, why)
+
+
+_ALWAYS = re.compile(r"\b(?:always|must|should|please|do)\b(?! not)", re.IGNORECASE)
+_NEVER = re.compile(r"\b(?:never|(?:do|must|should) not|don't|mustn't|shouldn't)\b", re.IGNORECASE)
+
+
+def contradictions(rules: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield pairs of rules that say the same with and without a negation."""
+    said: dict[str, tuple[bool, str]] = {}
+    for rule in rules:
+        negated = _NEVER.search(rule) is not None
+        core = " ".join(re.findall(r"\w+", _ALWAYS.sub(" ", _NEVER.sub(" ", rule)).lower()))
+        if core in said and said[core][0] is not negated:
+            yield said[core][1], rule
+        said.setdefault(core, (negated, rule))

@@ -1,0 +1,206 @@
+"""What the five-branch tree asks of a prompt, measured and not guessed (rule book 1.4).
+
+A prompt is measured on the whole history of a call. What projection and deduplication would give back is found by
+running the shrinkers on it; what is pinned is what no strategy may touch: the fixed part, what rules pin, and the
+newest user message.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .advice_tree import SUMMARY_CAP, Measured
+from .boundaries import Keep, keep_boundary
+from .config import Configuration
+from .dialects import dialect
+from .dialects.base import Dialect
+from .engine import Engine, Planner, UnitFeed, soft_budget
+from .hints import Hints
+from .log import Log
+from .plan import Plan
+from .replay import Replay
+from .shrinkers import DedupeInstructions, ProjectToolResults, shrink_fixed, shrink_unit
+from .spans import Span, SpanKind
+from .tokens import Counter
+from .units import Unit
+
+RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
+TEXT = frozenset({SpanKind.USER, SpanKind.ASSISTANT, SpanKind.THINKING})
+HARD_CASES = ("example", "for instance", "hard case", "例如")
+"""Words of users that bring demoted examples back; a start that a team replaces by its own."""
+CAPS = (800, 400, 200, 100)
+"""Tokens that a projected result may have: the largest that covers the overflow is taken."""
+GROWTH = 0.75
+STEPS_A_TURN = 3
+"""From this many steps a turn on, a transcript is a run of an agent and is cut by steps."""
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The whole history of one call, with the budget it is judged by."""
+
+    history: Replay
+    call: int
+    budget: int
+    exact_strings_needed: bool = False
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The prompt as it is."""
+        return self.history.plan(self.call)
+
+    @cached_property
+    def log(self) -> Log:
+        """Its units, without what came later."""
+        log = Log()
+        log.extend(self.plan.log.units[: self.plan.count])
+        return log
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect of the transcript."""
+        return dialect(self.history.transcript.dialect)
+
+    @property
+    def counter(self) -> Counter:
+        """The counter of the prompt."""
+        return self.history.counter_of(self.call)
+
+    @property
+    def total(self) -> int:
+        """Tokens of the prompt."""
+        return self.plan.fixed.tokens + self.log.totals[-1]
+
+    @property
+    def is_agent(self) -> bool:
+        """Whether there are many steps a turn."""
+        return len(self.log.steps) > STEPS_A_TURN * max(1, len(self.log.turns))
+
+    @cached_property
+    def keep(self) -> Keep:
+        """How much is kept verbatim at least, by which old is told from new: 4 turns or 8 steps, less if too large."""
+        return self._largest((8, 4, 2, 1) if self.is_agent else (4, 2, 1), 1.0)
+
+    @cached_property
+    def keep_most(self) -> Keep:
+        """How much a configuration keeps: what leaves a quarter of the room for the calls to come."""
+        more = self._largest((48, 32, 24, 16, 12) if self.is_agent else (24, 16, 12, 8, 6), GROWTH)
+        return more if self._tokens_from(self._cut(more)) <= self._room * GROWTH else self.keep
+
+    @property
+    def _room(self) -> int:
+        return self.budget - self.plan.fixed.tokens - SUMMARY_CAP
+
+    def _largest(self, numbers: tuple[int, ...], share: float) -> Keep:
+        """Return the first of some numbers that fits in a share of the room, else the last."""
+        wanted = [Keep("steps" if self.is_agent else "turns", number) for number in numbers]
+        return next((keep for keep in wanted if self._tokens_from(self._cut(keep)) <= self._room * share), wanted[-1])
+
+    @cached_property
+    def cut(self) -> int:
+        """The first unit that is kept verbatim."""
+        return self._cut(self.keep)
+
+    def _cut(self, keep: Keep) -> int:
+        return keep_boundary(self.log, keep).cut
+
+    def _tokens_from(self, cut: int) -> int:
+        return self.log.totals[-1] - self.log.totals[cut]
+
+    @property
+    def old_units(self) -> list[Unit]:
+        """The units that may go: older than the kept ones, not pinned, not the newest user message."""
+        units = self.log.units[: self.cut]
+        return [unit for index, unit in enumerate(units) if not unit.stays and index != self.log.last_user]
+
+    @cached_property
+    def results(self) -> list[Span]:
+        """The tool results and retrieved texts, of any age."""
+        return [span for unit in self.log.units for span in unit.spans if span.kind in RESULTS]
+
+    @cached_property
+    def pinned(self) -> list[Span]:
+        """The spans that no strategy may touch."""
+        newest = self.log.last_user
+        staying = [unit for index, unit in enumerate(self.log.units) if unit.stays or index == newest]
+        return [*self.plan.fixed.spans, *(span for unit in staying for span in unit.spans if span.kind not in RESULTS)]
+
+    @cached_property
+    def largest_pinned(self) -> Span | None:
+        """The largest span that no strategy may touch."""
+        return max(self.pinned, key=lambda span: span.tokens, default=None)
+
+    @cached_property
+    def measured(self) -> Measured:
+        """What the tree asks for."""
+        return Measured(
+            total=self.total,
+            soft_budget=self.budget,
+            old_history=sum(tokens_of(unit, TEXT) for unit in self.old_units),
+            tool_output=sum(span.tokens for span in self.results),
+            tool_projected=self.projection[1],
+            instruction_duplicates=self.instruction_duplicates,
+            largest_pinned=self.largest_pinned.tokens if self.largest_pinned else 0,
+            summary_cap=SUMMARY_CAP,
+            exact_strings_needed=self.exact_strings_needed,
+        )
+
+    @cached_property
+    def projection(self) -> tuple[int, int]:
+        """The cap that results are projected to, and the tokens of all results then."""
+        output, overflow = sum(span.tokens for span in self.results), self.total - self.budget
+        found = (CAPS[0], output)
+        for cap in CAPS:
+            found = (cap, self._projected(ProjectToolResults(cap)))
+            if output - found[1] >= overflow:
+                break
+        return found
+
+    def _projected(self, shrinker: ProjectToolResults) -> int:
+        holding = [unit for unit in self.log.units if any(span.kind in RESULTS for span in unit.spans)]
+        return sum(tokens_of(shrink_unit(unit, (shrinker,), self.dialect, self.counter), RESULTS) for unit in holding)
+
+    @cached_property
+    def instruction_duplicates(self) -> int:
+        """Tokens of exact duplicate rules and of examples that can be put aside."""
+        shrinker = DedupeInstructions(HARD_CASES)
+        made = shrink_fixed(self.plan.fixed, (shrinker,), frozenset(), self.dialect, self.counter)
+        return self.plan.fixed.tokens - made.tokens
+
+
+def tokens_of(unit: Unit, kinds: frozenset[SpanKind]) -> int:
+    """Return the tokens of a unit's spans of some kinds."""
+    return sum(span.tokens for span in unit.spans if span.kind in kinds)
+
+
+def prompt_of(history: Replay, call: int | None = None, exact_strings_needed: bool = False) -> Prompt | None:
+    """Return a call's prompt as advice needs it, by default that of the worst call; None without a limit or a call."""
+    sent, budget = history.calls["before"], soft_budget(history.config)
+    if budget is None or not sent:
+        return None
+    worst = max(range(len(sent)), key=sent.__getitem__)
+    return Prompt(history, worst if call is None else call, budget, exact_strings_needed)
+
+
+def plan_alone(history: Replay, config: Configuration, call: int) -> Plan:
+    """Return the plan of one call under another configuration: the same as in a replay of all calls."""
+    transcript = history.transcript
+    made = transcript.calls[call]
+    head = transcript.heads[made.head]
+    model = head.get("model")
+    engine = Engine(config, transcript.dialect, model if isinstance(model, str) else None)
+    messages = [transcript.messages[node] for node in transcript.path(made.history)]
+    step = UnitFeed().read(engine, Hints.of(made.hints), head, made.head, 0, lambda start: messages[start:])
+    return Planner().plan(engine, step)
+
+
+def as_records(text: str) -> list[Any] | None:
+    """Return the records of a JSON list; None if a text is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, list) else None

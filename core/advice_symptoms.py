@@ -1,0 +1,177 @@
+"""Which leaf for which symptom, with the evidence on this transcript (rule book 1.6): one function a row.
+
+A row is seen, not seen, or cannot be told (None), for instance where no response was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .advice_measures import RESULTS, TEXT, Prompt, tokens_of
+from .advice_tree import reclaim
+from .advice_trial import Trial
+from .decisions import Action
+from .references import references_of
+from .refetches import refetches
+from .shrinkers import DedupeInstructions
+from .spans import SpanKind
+from .validity import validate
+
+TOOL_SHARE = 0.4
+INSTRUCTION_SHARE = 0.25
+HEADROOM = 0.2
+LARGEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One row: what is noticed, whether it is seen here, the evidence, and the leaf that it speaks for."""
+
+    name: str
+    seen: bool | None
+    evidence: str
+    leaf: str
+
+
+def fails_from_the_first_call(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """One pinned span is over the budget alone."""
+    giant = prompt.largest_pinned
+    tokens = giant.tokens if giant else 0
+    named = f"{giant.name} ({giant.id})" if giant else "nothing"
+    return Symptom(
+        "fails from the first call, however short the history",
+        tokens > prompt.budget,
+        f"the largest pinned span, {named}, has {tokens:,} of {prompt.budget:,} tokens",
+        "1A",
+    )
+
+
+def grows_steadily(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """Old text is the largest reclaimable share and covers the overflow."""
+    gains, over = reclaim(prompt.measured), prompt.measured.overflow
+    return Symptom(
+        "grows by a steady amount each turn; late turns fail",
+        over > 0 and gains.history >= over and gains.history >= gains.tool,
+        f"{prompt.measured.old_history:,} tokens of old text, {max(0, over):,} over the budget",
+        "2A",
+    )
+
+
+def jumps_after_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """Tool results are 40% of the prompt, or the three largest cover the overflow."""
+    output, over = prompt.measured.tool_output, prompt.measured.overflow
+    largest = sum(sorted((span.tokens for span in prompt.results), reverse=True)[:LARGEST])
+    share = output / prompt.total if prompt.total else 0.0
+    return Symptom(
+        "jumps after particular calls; adding a tool broke it",
+        share >= TOOL_SHARE or (0 < over <= largest),
+        f"tool results are {share:.0%} of the prompt; the {LARGEST} largest have {largest:,} tokens",
+        "3A",
+    )
+
+
+def old_tokens_are_tools(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """Inside the old part, tool results outweigh text."""
+    tools = sum(tokens_of(unit, RESULTS) for unit in prompt.old_units)
+    text = sum(tokens_of(unit, TEXT) for unit in prompt.old_units)
+    return Symptom(
+        "“history too long”, yet most old tokens are tool results",
+        tools > text,
+        f"in the old part: {tools:,} tokens of results, {text:,} of text",
+        "3A, not 2A",
+    )
+
+
+def same_base_cost(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """Instructions are a quarter of the prompt and repeat themselves."""
+    kinds = (SpanKind.INSTRUCTIONS, SpanKind.EXAMPLES)
+    tokens = sum(span.tokens for span in prompt.plan.fixed.spans if span.kind in kinds)
+    share = tokens / prompt.total if prompt.total else 0.0
+    repeats = bool(DedupeInstructions().fixed(prompt.plan.fixed, frozenset(), prompt.counter))
+    return Symptom(
+        "same base cost in every call; rules restated",
+        share >= INSTRUCTION_SHARE and repeats,
+        f"instructions are {share:.0%} of the prompt; {'lines repeat' if repeats else 'no line repeats'}",
+        "4A",
+    )
+
+
+def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """A call is kept without its result."""
+    body = prompt.history.prompt(prompt.call)
+    split = [v for v in validate(body, prompt.history.transcript.dialect) if v.rule == "call_without_result"]
+    again = sum(one.is_reread for one in refetches(prompt.history.transcript) if one.call <= prompt.call)
+    return Symptom(
+        "repeats a call that it already made",
+        bool(split),
+        f"{len(split):,} calls stand without a result; {again:,} results were fetched again with nothing changed",
+        "repair pairs, then 3A",
+    )
+
+
+def cites_what_was_removed(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """What the configuration drops is named by a later response."""
+    name, leaf = "confident answer that cites something removed", "restore it, then 5A"
+    if trial is None or trial.played is None:
+        return Symptom(name, None, "no configuration was tried", leaf)
+    gone = [item for item in trial.lost if item.action is not Action.SUMMARISE]
+    shown = f", such as {gone[0].form!r} of {gone[0].span_id} in call {gone[0].call + 1}" if gone else ""
+    return Symptom(name, bool(gone), f"{len(gone):,} references of responses were dropped before{shown}", leaf)
+
+
+def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """Exact strings stand inside what is summarised and not in the summary."""
+    name, leaf = "ids, hashes and error codes come back altered", "pin them, 5A"
+    if trial is None or trial.played is None:
+        return Symptom(name, None, "no configuration was tried", leaf)
+    folded = {made.span_id for made in trial.decisions.values() if made.action is Action.SUMMARISE}
+    spans = [span for unit in prompt.log.units for span in unit.spans if span.id in folded and span.kind in TEXT]
+    exact = {form for span in spans for found in references_of(span.text) for form in found.forms[:1]}
+    told = "\n".join(made.replacement or "" for made in trial.decisions.values() if made.span_id in folded)
+    told += "\n".join(trial.plan.inserted)
+    gone = [form for form in exact if form not in told]
+    return Symptom(name, bool(gone), f"{len(gone):,} of {len(exact):,} exact strings are not in a summary", leaf)
+
+
+def all_pinned(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """What is pinned is over the budget together, and nothing alone."""
+    tokens = sum(span.tokens for span in prompt.pinned)
+    largest = prompt.measured.largest_pinned
+    return Symptom(
+        "everything left is pinned and still over",
+        tokens > prompt.budget >= largest,
+        f"{tokens:,} tokens are pinned, the largest span has {largest:,}",
+        "5A",
+    )
+
+
+def has_headroom(prompt: Prompt, trial: Trial | None) -> Symptom:
+    """More than 20% of the budget is free."""
+    free = -prompt.measured.overflow
+    share = free / prompt.budget if prompt.budget else 0.0
+    return Symptom(
+        "fits with more than 20% headroom",
+        free > 0 and free >= HEADROOM * prompt.budget,
+        f"{share:.0%} of the budget is free" if free > 0 else f"{-free:,} tokens over",
+        "leave it alone",
+    )
+
+
+ROWS: tuple[Callable[[Prompt, Trial | None], Symptom], ...] = (
+    fails_from_the_first_call,
+    grows_steadily,
+    jumps_after_calls,
+    old_tokens_are_tools,
+    same_base_cost,
+    repeats_calls,
+    cites_what_was_removed,
+    exact_strings_altered,
+    all_pinned,
+    has_headroom,
+)
+
+
+def symptoms(prompt: Prompt, trial: Trial | None) -> tuple[Symptom, ...]:
+    """Return all rows of the table."""
+    return tuple(row(prompt, trial) for row in ROWS)
