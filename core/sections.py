@@ -12,12 +12,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 NAME_LENGTH = 48
+LONGEST_TAG = 120
+"""Characters at the end of a line in which a closing tag is looked for."""
 
-_HEADING = re.compile(r"(#{1,6})\s+(.+?)\s*#*\s*$")
-_TAG = re.compile(r"<([A-Za-z][\w.:-]*)(?:\s[^<>]*)?>")
-_CLOSING = re.compile(r"</([A-Za-z][\w.:-]*)>\s*$")
+_HEADING = re.compile(r"(#{1,6})\s+(\S.*)$")
+_TAG = re.compile(r"<([^\W\d_][\w.:-]*)(?:\s[^<>]*)?>")
+_CLOSING = re.compile(r"</([^\W\d_][\w.:-]*)>$")
 _NUMBERED = re.compile(r"(\d{1,3})(?:[.)]\s+|、\s*)(\S.*)$")
-_BOLD = re.compile(r"(?:\*\*|__)(.+?)(?:\*\*|__):?\s*$")
+_BOLD = re.compile(r"(?:\*\*|__)(.+?)(?:\*\*|__):?$")
 _FENCE = re.compile(r"(```|~~~)")
 _EXAMPLES = re.compile(r"\bexamples?\b|few[- ]?shot|示例|例子|样例", re.IGNORECASE)
 
@@ -53,21 +55,21 @@ def _starts(text: str) -> Iterator[tuple[int, str, bool]]:
         legal = position == 0 or (text[position - 1] in "\r\n" and not line[0].isspace() and line[0] != "/")
         title = name = None
         if legal and not fenced:
-            title = _title(line.rstrip("\r\n"))
-            name = title or _rule(line.rstrip("\r\n")) or (_first_words(line) if after_tag else None)
+            title = _title(line.rstrip())
+            name = title or _rule(line.rstrip()) or (_first_words(line) if after_tag else None)
         if name is not None:
             yield position, name, title is not None
             after_tag = False
         if _FENCE.match(line):
             fenced = not fenced
-        if not fenced and _CLOSING.search(line):
+        if not fenced and _CLOSING.search(line.rstrip()[-LONGEST_TAG:]):
             after_tag = True
         position += len(line)
 
 
 def _title(line: str) -> str | None:
     if match := _HEADING.match(line):
-        return _short(match[2])
+        return _short(match[2].rstrip("#") or match[2])
     if match := _TAG.match(line):
         return match[1]
     match = _BOLD.match(line)

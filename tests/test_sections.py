@@ -131,3 +131,13 @@ def test_any_text(text: str) -> None:
     assert "".join(parts) == text
     counter = TiktokenCounter("o200k_base")
     assert sum(counter.count(part) for part in parts) == counter.count(text)
+
+
+@pytest.mark.parametrize("line", ["# " + " " * 20_000 + "x", "#" * 20_000, "<" * 20_000, "**" * 10_000, "</" * 10_000])
+def test_no_line_takes_longer_than_its_length(line: str) -> None:
+    assert "".join(section.text for section in sections(f"a\n{line}\nb")) == f"a\n{line}\nb"
+
+
+def test_tags_in_any_script_divide() -> None:
+    named = [section.name for section in sections("先说规则。\n<示例>\n问：在吗\n</示例>\n其余照旧。\n")]
+    assert named == ["先说规则。", "示例", "其余照旧。"]
