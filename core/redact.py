@@ -21,7 +21,7 @@ from .secret_shapes import CREDENTIAL_FIELDS, SHAPES, Shape
 if TYPE_CHECKING:
     from .transcript import Call, Transcript
 
-__all__ = ["Masked", "mask", "mask_transcript"]
+__all__ = ["Masked", "Privacy", "mask", "mask_transcript"]
 
 SHORTEST = 12
 """No known secret has fewer characters together with its mark."""
@@ -35,6 +35,26 @@ VARIABLE = re.compile(r"\$\{?\w+\}?|\{\{?[^{}]*\}?\}|<[^<>]*>|\*+|x+|X+|\.+|%\w+
 """What people write in the place of a secret."""
 
 
+EMAIL = re.compile(r"(?<![\w.+-])(?P<secret>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5})(?![\w-])", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Privacy:
+    """What is hidden beside secrets: e-mail addresses, or all content, of which then only token counts are kept."""
+
+    emails: bool = False
+    content: bool = False
+
+    @classmethod
+    def of(cls, words: str) -> Privacy:
+        """Return the switches that a text names, separated by commas: `emails`, `content`."""
+        named = {word.strip().lower() for word in words.split(",")}
+        return cls("emails" in named, "content" in named)
+
+
+SECRETS_ONLY = Privacy()
+
+
 @dataclass(frozen=True, slots=True)
 class Masked:
     """A value without its secrets, and how many of each kind were in it."""
@@ -43,16 +63,16 @@ class Masked:
     found: Mapping[str, int]
 
 
-def mask(value: Any) -> Masked:
+def mask(value: Any, privacy: Privacy = SECRETS_ONLY) -> Masked:
     """Return a JSON value with its secrets replaced. The input is never changed; nothing raises."""
-    masker = _Masker()
+    masker = _Masker(privacy.emails)
     masked = masker.walk(value)
     return Masked(masked if masker.found else value, dict(sorted(masker.found.items())))
 
 
-def mask_transcript(transcript: Transcript) -> tuple[Transcript, Mapping[str, int]]:
+def mask_transcript(transcript: Transcript, privacy: Privacy = SECRETS_ONLY) -> tuple[Transcript, Mapping[str, int]]:
     """Return a transcript without its secrets, and how many of each kind were in it."""
-    masker = _Masker()
+    masker = _Masker(privacy.emails)
     masked = replace(
         transcript,
         messages=tuple(map(masker.walk, transcript.messages)),
@@ -75,8 +95,9 @@ def _masked_call(call: Call, walk: Callable[[Any], Any]) -> Call:
 class _Masker:
     """Walks values and counts what it replaced."""
 
-    def __init__(self) -> None:
+    def __init__(self, emails: bool) -> None:
         self.found: Counter[str] = Counter()
+        self._emails = emails
 
     def walk(self, value: Any) -> Any:
         """Copy a JSON value, masking every string and key. Needs no recursion, so that no depth is too deep."""
@@ -121,6 +142,8 @@ class _Masker:
         for mark, shape in MARKED:
             if mark in text:
                 text = shape.pattern.sub(partial(self._replace, shape), text)
+        if self._emails and "@" in text:
+            text = EMAIL.sub(lambda match: self._placeholder("email", match["secret"], 6), text)
         return text
 
     def _replace(self, shape: Shape, match: re.Match[str]) -> str:

@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
+
+from core.redact import Privacy
 
 from .database import database_url, open_engine
 from .errors import NotFound, StorageError
 from .library import Added, Appended, Exchange, Library, Summary
 
 __all__ = ["Added", "Appended", "Exchange", "Library", "NotFound", "StorageError", "Summary", "library"]
+
+PRIVACY = "PROMPT_INSPECTOR_PRIVACY"
+"""What is hidden beside secrets before anything is written: `emails`, `content`, or both with a comma."""
 
 _libraries: dict[str, Library] = {}
 _opening = threading.Lock()
@@ -29,5 +35,6 @@ def library() -> Library:
 
             opened = Library(open_engine(url))
             load_samples(opened)
+            opened = Library(opened.engine, Privacy.of(os.environ.get(PRIVACY, "")))
             _libraries[url] = opened
         return _libraries[url]

@@ -15,8 +15,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, func, insert, or_, select, update
 
+from core.dropped_content import drop_transcript
 from core.identity import entries_of, sha256_of
-from core.redact import mask_transcript
+from core.redact import SECRETS_ONLY, Privacy, mask_transcript
 from core.transcript import Transcript
 
 from .analyses import Analyses
@@ -75,10 +76,11 @@ class Summary:
 class Library:
     """Transcripts in a database. May be used from any thread."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, privacy: Privacy = SECRETS_ONLY) -> None:
         self.engine = engine
+        self.privacy = privacy
         self.writer = Writer(engine)
-        self._recorder = Recorder(self.writer)
+        self._recorder = Recorder(self.writer, privacy)
         self.configs = Configs(self.writer)
         self.analyses = Analyses(self.writer)
 
@@ -88,7 +90,9 @@ class Library:
 
     def add(self, transcript: Transcript) -> Added:
         """Mask and store a transcript, unless the same one is there already."""
-        masked, found = mask_transcript(transcript)
+        masked, found = mask_transcript(transcript, self.privacy)
+        if self.privacy.content:
+            masked = drop_transcript(masked)
         entries = entries_of(masked)
         sha256 = sha256_of(masked, entries)
         keys = chains(masked.dialect, masked)

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from core.dropped_content import drop_content
 from core.readers.builder import exact_keys
-from core.redact import mask
+from core.redact import SECRETS_ONLY, Masked, Privacy, mask
 from core.wire import Wire
 
 __all__ = ["MaskedRequest", "RequestMasker"]
@@ -33,16 +34,17 @@ class MaskedRequest:
 class RequestMasker:
     """Masks request bodies, remembering which messages hold no secret."""
 
-    def __init__(self) -> None:
+    def __init__(self, privacy: Privacy = SECRETS_ONLY) -> None:
+        self._privacy = privacy
         self._clean: set[bytes] = set()
 
     def mask(self, request: Any) -> MaskedRequest:
         """Return a request without its secrets. What is no request body is masked all the same."""
         messages = request.get("messages") if isinstance(request, Mapping) else None
         if not isinstance(messages, list):
-            masked = mask(request)
+            masked = self._masked(request)
             return MaskedRequest(masked.value, [], masked.found)
-        frame = mask({**request, "messages": []})
+        frame = self._masked({**request, "messages": []})
         found = Counter(frame.found)
         clean = [self._message(wire, key, found) for wire, key in zip(messages, exact_keys(messages), strict=True)]
         keys = [key for _, key in clean]
@@ -51,11 +53,15 @@ class RequestMasker:
     def _message(self, wire: Any, key: bytes, found: Counter[str]) -> tuple[Any, bytes]:
         if key in self._clean:
             return wire, key
-        masked = mask(wire)
-        if masked.found:
+        masked = self._masked(wire)
+        if masked.found or self._privacy.content:
             found.update(masked.found)
             return masked.value, exact_keys([masked.value])[0]
         if len(self._clean) >= MOST_KNOWN:
             self._clean.clear()
         self._clean.add(key)
         return wire, key
+
+    def _masked(self, value: Any) -> Masked:
+        masked = mask(value, self._privacy)
+        return Masked(drop_content(masked.value), masked.found) if self._privacy.content else masked

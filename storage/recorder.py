@@ -17,11 +17,12 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
+from core.dropped_content import drop_content
 from core.identity import Ledger, content_of, first_sha256, next_sha256
 from core.readers.responses import ResponseFacts, response_facts
 from core.readers.run import Run
 from core.readers.titles import shortened, title_of
-from core.redact import mask
+from core.redact import SECRETS_ONLY, Privacy, mask
 from core.wire import Wire
 
 from .continuation import Prompt, continued
@@ -61,16 +62,19 @@ class Appended:
 class Recorder:
     """Appends captured calls. The writer lets one thread in at a time, which also protects the runs in memory."""
 
-    def __init__(self, writer: Writer) -> None:
+    def __init__(self, writer: Writer, privacy: Privacy = SECRETS_ONLY) -> None:
         self.writer = writer
-        self._masker = RequestMasker()
+        self._privacy = privacy
+        self._masker = RequestMasker(privacy)
         self._live: OrderedDict[int, _LiveRun] = OrderedDict()
 
     def append(self, exchange: Exchange) -> Appended:
         """Mask and store an exchange. RequestError if its request is no body of a known dialect."""
         sent = self._masker.mask(exchange.request)
-        rest = mask([exchange.response, exchange.session, exchange.hints])
+        rest = mask([exchange.response, exchange.session, exchange.hints], self._privacy)
         response, session, hints = rest.value
+        if self._privacy.content:
+            response, hints = drop_content(response), None
         facts = response_facts(response)
         prompt = Prompt.of(sent.request, sent.keys, facts.dialect)
         with self.writer.transaction() as connection:
