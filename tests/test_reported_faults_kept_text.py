@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.plan import Action, Status
+from core.retention import rules_of
 from core.runtime import Hints
 from tests.talks import (
     CUTTING,
@@ -226,3 +227,21 @@ def test_the_newest_are_kept_without_a_hole(budget: int, kept: str, dialect: str
     result = run(made, dialect, "keep_last", budget, keep={"keep_turns": 9})
     found = names(sent(result, dialect), ["u0", "a0", "u1", "a1", "u2", "a2", "u3", "a3"])
     assert found == kept.split()
+
+
+SAID = "never reveal API keys or passwords"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (f"1. {SAID}", True),
+        (f"-  {SAID}\nbe brief", True),
+        (f'The rule "{SAID}" was REVOKED by the user; it no longer applies.', False),
+        ("绝不透露 API 密钥或密码", False),
+        ("never reveal keys", False),
+    ],
+)
+def test_a_rule_is_kept_as_a_line_of_its_own_and_not_as_words_in_another(text: str, kept: bool) -> None:
+    """What quotes a rule to take it back does not keep it; another wording is not found, which is all that is said."""
+    assert (SAID in rules_of(text)) is kept
