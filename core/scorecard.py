@@ -16,7 +16,7 @@ from .export import as_json
 from .identity import transcript_sha256
 from .refetches import made_likelier
 from .replay import Replay
-from .replay_violations import new_violations_of
+from .replay_violations import Violations, new_violations_of
 from .retention import retention
 from .wire import body_sha256
 
@@ -82,11 +82,11 @@ def configuration_sha256(config: Configuration) -> str:
     return body_sha256(as_json(config.model_copy(update={"provenance": None})))
 
 
-def scorecard(replay: Replay) -> Scorecard:
-    """Return the totals of a replay."""
+def scorecard(replay: Replay, violations: Violations | None = None) -> Scorecard:
+    """Return the totals of a replay. `violations` are those of the replay, where somebody has looked for them."""
     calls = replay.calls
     changed = sum(replay.plan(call).changed for call in range(len(replay.transcript.calls)))
-    violations = new_violations_of(replay)
+    violations = violations or new_violations_of(replay)
     return Scorecard(
         key=scorecard_key(replay),
         calls=len(replay.transcript.calls),

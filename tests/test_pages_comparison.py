@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +12,8 @@ from core.config import load_config, strategy_kinds
 from core.decisions import Action, Decision
 from core.errors import ConfigError
 from core.replay import Replay, replay
-from core.replay_violations import Violations, new_violations_of
+from core.replay_violations import new_violations_of
+from core.scorecard import Scorecard, scorecard
 from core.wire import dump
 from pages.parts import strategy_fields
 from pages.parts.comparison import (
@@ -25,7 +28,7 @@ from pages.parts.comparison import (
     written,
 )
 from pages.parts.fates import fate_text, fates
-from pages.parts.score import changed_calls, scorecard
+from pages.parts.score import Cell, measures
 from tests.pages_app import sample
 
 BUDGET = 4500
@@ -134,22 +137,70 @@ def test_differing_calls_begin_where_the_budget_is_passed() -> None:
     assert differing_calls([replays[0], replays[0]]) == []
 
 
+def rows_of(*cards: Scorecard) -> dict[str, tuple[Cell, ...]]:
+    return {row.name: row.cells for row in measures(scorecard(played({"kind": "as_captured"})), cards)}
+
+
+def texts(cells: Sequence[Cell]) -> list[str]:
+    return [cell.text for cell in cells]
+
+
 def test_the_scorecard_compares_with_what_was_captured() -> None:
-    captured, replays = played({"kind": "as_captured"}), [played(strategy) for strategy in STRATEGIES[:2]]
-    rows = {row.name: row.cells for row in scorecard(captured, replays, [Violations(0, 0, 0), Violations(2, 5, 9)])}
+    replays = [played(strategy) for strategy in STRATEGIES[:2]]
+    cut = replace(scorecard(replays[1]), violations=2, violations_checked=5, changed=9)
+    rows = rows_of(scorecard(replays[0]), cut)
     peak = rows["Peak in window, tokens"]
-    whole, cut = (f"{max(one.calls['in_window']):,}" for one in replays)
-    assert [cell.text for cell in peak] == [whole, whole, f"{cut}  −51%"]
+    before, after = (f"{max(one.calls['in_window']):,}" for one in replays)
+    assert texts(peak) == [before, before, f"{after}  −51%"]
     assert [cell.best for cell in peak] == [False, False, True]
-    assert [cell.text for cell in rows["Calls changed"]] == ["—", "did nothing", f"{changed_calls(replays[1])} of 20"]
-    assert [cell.text for cell in rows["Violations of the API's rules"]] == ["—", "0", "2 in 5 of 9 checked"]
+    assert texts(rows["Calls changed"]) == ["—", "did nothing", "9 of 20"]
+    assert texts(rows["Violations of the API's rules"]) == ["—", "0", "2 in 5 of 9 checked"]
     assert [cell.best for cell in rows["Violations of the API's rules"]] == [False, True, False]
 
 
+def test_losses_are_counts_with_a_share_where_it_tells() -> None:
+    cards = [scorecard(played(strategy)) for strategy in STRATEGIES[:3]]
+    few = replace(cards[1], references_lost=3, references_used=9, lost_share=None)
+    cells = rows_of(*cards, few)["References lost"]
+    kept, summarised = cards[1], cards[2]
+    assert texts(cells) == [
+        "—",
+        "did nothing",
+        f"{kept.references_lost} of {kept.references_used}  {kept.lost_share:.1%}",
+        f"{summarised.references_lost} of {summarised.references_used}  {summarised.lost_share:.1%}",
+        "3 of 9",
+    ]
+    assert [cell.best for cell in cells] == [False, False, False, False, True]
+
+
+def test_what_is_unknown_is_said_and_never_best() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    unknown = replace(card, cost_usd=None, cached_share=None)
+    rows = rows_of(
+        unknown, replace(card, cost_usd=0.5, cached_share=0.25), replace(card, cost_usd=0.75, cached_share=0.5)
+    )
+    assert texts(rows["Cost, US dollars"])[1:] == ["unknown", "0.5000", "0.7500"]
+    assert [cell.best for cell in rows["Cost, US dollars"]] == [False, False, True, False]
+    assert texts(rows["Cached share, predicted"])[1:] == ["unknown", "25%", "50%"]
+    assert [cell.best for cell in rows["Cached share, predicted"]] == [False, False, False, True]
+
+
+def test_a_recording_without_responses_has_no_loss() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    assert rows_of(replace(card, unknown_responses=card.calls))["References lost"][1].text == "no responses"
+
+
+def test_rules_and_tools_have_rows_only_where_some_are_missing() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    assert not {"Instruction rules left out", "Called tools that were sent"} & rows_of(card).keys()
+    rows = rows_of(replace(card, rules_missing=2, rules=31, activation_recall=0.9))
+    assert rows["Instruction rules left out"][1].text == "2 of 31"
+    assert rows["Called tools that were sent"][1].text == "90%"
+
+
 def test_nothing_is_best_where_all_are_the_same() -> None:
-    captured = played({"kind": "as_captured"})
-    rows = scorecard(captured, [played(STRATEGIES[1])] * 2, [Violations(0, 0, 0)] * 2)
-    assert not any(cell.best for row in rows for cell in row.cells)
+    card = scorecard(played(STRATEGIES[1]))
+    assert not any(cell.best for cells in rows_of(card, card).values() for cell in cells)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy["kind"])

@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.config import Configuration
 from core.replay import Replay
+from core.scorecard import UPPER_BOUND
 from core.wire import body_sha256
 
 from . import charts, palette
@@ -19,7 +20,7 @@ from .fates import Fates, fate_text, fates
 from .head import counted
 from .loading import Opened
 from .picking import picked_call, table_choice
-from .score import Measure, scorecard
+from .score import Measure, measures
 from .state import CALL, is_dark
 from .texts import body_text, bounded
 from .turns import Bar, bar_of_call, bars_of_calls, bars_of_turns, edges, turns_of
@@ -120,8 +121,9 @@ def line_columns(every: dict[str, Replay], bars: Sequence[Bar]) -> pd.DataFrame:
 
 def _score(found: Comparison) -> None:
     violations = [found.opened.violations(candidate.config) for candidate in found.candidates]
-    measures = scorecard(found.opened.replay(found.captured), found.replays, violations)
-    table, best = score_table(measures, [CAPTURED, *found.names])
+    captured = found.opened.scorecard(found.captured)
+    rows = measures(captured, [found.opened.scorecard(candidate.config) for candidate in found.candidates])
+    table, best = score_table(rows, [CAPTURED, *found.names])
     ink = "#5eead4" if is_dark() else "#0f766e"
     marked = best.map(lambda is_best: f"color: {ink}; font-weight: 600" if is_best else "")
     st.dataframe(
@@ -137,16 +139,17 @@ def _score(found: Comparison) -> None:
         if broken.first:
             st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
     st.caption(
-        "Percentages are against what was captured; the best value of a row is coloured. Fewer tokens say nothing about"
-        " what the model would have missed: look at what was left out below."
+        "Differences are against what was captured; the best value of a row is coloured. Lost is what the recorded"
+        f" responses took from their prompts and a configuration would not have sent. {UPPER_BOUND} Cost as of the"
+        f" calls' dates ({captured.prices}), with the recorded replies; unknown is not zero."
     )
 
 
-def score_table(measures: Sequence[Measure], names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def score_table(rows: Sequence[Measure], names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the scorecard as texts, and which of its cells are best."""
     columns = ["", *names]
-    texts = [[measure.name, *(cell.text for cell in measure.cells)] for measure in measures]
-    best = [[False, *(cell.best for cell in measure.cells)] for measure in measures]
+    texts = [[measure.name, *(cell.text for cell in measure.cells)] for measure in rows]
+    best = [[False, *(cell.best for cell in measure.cells)] for measure in rows]
     return pd.DataFrame(texts, columns=columns), pd.DataFrame(best, columns=columns)
 
 

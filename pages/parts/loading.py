@@ -14,8 +14,10 @@ import streamlit as st
 
 from core.config import Configuration, load_config
 from core.export import as_json, pinned
+from core.findings import Finding, findings
 from core.replay import Replay, replay
 from core.replay_violations import Violations, new_violations_of
+from core.scorecard import Scorecard, scorecard
 from core.transcript import Transcript
 from storage import Library, Summary, library
 
@@ -47,6 +49,14 @@ class Opened:
     def presence(self, config: Configuration) -> Presence:
         """Return when everything came in, and how often it was sent."""
         return _presence(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+    def scorecard(self, config: Configuration) -> Scorecard:
+        """Return everything that the transcript's replay under a configuration is judged by."""
+        return _scorecard(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+    def findings(self, config: Configuration) -> list[Finding]:
+        """Return what is worth a look in the transcript's replay under a configuration."""
+        return _findings(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
 
     def violations(self, config: Configuration) -> Violations:
         """Return the rules of the dialect that a configuration breaks and the recording did not."""
@@ -87,3 +97,14 @@ def _presence(transcript_id: int, sha256: str, config: str) -> Presence:
 @st.cache_resource(max_entries=64, show_spinner="Checking every request against the provider's rules …")
 def _violations(transcript_id: int, sha256: str, config: str) -> Violations:
     return new_violations_of(_replay(transcript_id, sha256, config))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Looking for what the responses used …")
+def _scorecard(transcript_id: int, sha256: str, config: str) -> Scorecard:
+    made = _replay(transcript_id, sha256, config)
+    return scorecard(made, _violations(transcript_id, sha256, config))
+
+
+@st.cache_resource(max_entries=64, show_spinner="Looking for what is worth a look …")
+def _findings(transcript_id: int, sha256: str, config: str) -> list[Finding]:
+    return findings(_replay(transcript_id, sha256, config))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.replay import Replay
-from core.replay_violations import Violations
+from core.scorecard import Scorecard
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,10 @@ class Cell:
     best: bool = False
 
 
+NONE = Cell(None, "—")
+DID_NOTHING = "did nothing"
+
+
 @dataclass(frozen=True, slots=True)
 class Measure:
     """A row: the first cell is what was captured, the others are the configurations."""
@@ -26,17 +30,29 @@ class Measure:
     cells: tuple[Cell, ...]
 
 
-def scorecard(captured: Replay, replays: Sequence[Replay], violations: Sequence[Violations]) -> list[Measure]:
-    """Return the measures of a comparison; less is better in all that mark a best value."""
-    every = [captured, *replays]
-    return [
-        _tokens("Peak in window, tokens", [max(replay.calls["in_window"], default=0) for replay in every]),
-        _tokens("Sum over calls, tokens", [sum(replay.calls["in_window"]) for replay in every]),
-        _counts("Calls over budget", [sum(excess > 0 for excess in replay.calls["excess"]) for replay in every]),
-        _counts("Largest excess, tokens", [max(replay.calls["excess"], default=0) for replay in every]),
-        Measure("Calls changed", (Cell(None, "—"), *(_changed(replay) for replay in replays))),
-        _best_of("Violations of the API's rules", [Cell(None, "—"), *(_violations(found) for found in violations)]),
+def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
+    """Return the measures of a comparison. Rows that say nothing about any configuration are left out."""
+    every = [captured, *cards]
+    rows = [
+        _tokens("Peak in window, tokens", [card.peak for card in every]),
+        _tokens("Sum over calls, tokens", [card.sum_tokens for card in every]),
+        _counts("Calls over budget", [card.over_budget for card in every]),
+        _counts("Largest excess, tokens", [card.largest_excess for card in every]),
+        Measure("Calls changed", (NONE, *map(_changed, cards))),
+        _best_of("References lost", [NONE, *(_lost(card, *_references(card)) for card in cards)]),
+        _best_of("Copied lines lost", [NONE, *(_lost(card, *_lines(card)) for card in cards)]),
+        _best_of("Refetches made likelier", [NONE, *(_likelier(card) for card in cards)]),
+        _best_of("Cached share, predicted", [_share(card.cached_share) for card in every], most=True),
+        _best_of("Cost, US dollars", [_cost(card) for card in every]),
+        _best_of("Violations of the API's rules", [NONE, *map(_violations, cards)]),
     ]
+    if any(card.rules_missing for card in cards):
+        rows.append(_best_of("Instruction rules left out", [NONE, *(_of(c.rules_missing, c.rules) for c in cards)]))
+    if any((card.activation_recall or 1) < 1 for card in cards):
+        rows.append(
+            _best_of("Called tools that were sent", [NONE, *(_share(c.activation_recall) for c in cards)], most=True)
+        )
+    return rows
 
 
 def changed_calls(replay: Replay) -> int:
@@ -54,27 +70,63 @@ def _counts(name: str, numbers: Sequence[int]) -> Measure:
     return _best_of(name, [Cell(number, f"{number:,}") for number in numbers])
 
 
+def _of(number: int, total: int) -> Cell:
+    return Cell(number, f"{number:,} of {total:,}")
+
+
 def _difference(number: int, first: int) -> str:
     if not first or number == first:
         return ""
     return f"{(number - first) / first:+.0%}".replace("-", "−")
 
 
-def _changed(replay: Replay) -> Cell:
-    changed, calls = changed_calls(replay), len(replay.transcript.calls)
-    return Cell(changed, f"{changed:,} of {calls:,}" if changed else "did nothing")
+def _changed(card: Scorecard) -> Cell:
+    return Cell(card.changed, DID_NOTHING if card.did_nothing else f"{card.changed:,} of {card.calls:,}")
 
 
-def _violations(found: Violations) -> Cell:
-    sample = f" in {found.checked:,} of {found.changed:,} checked" if found.checked < found.changed else ""
-    return Cell(found.count, f"{found.count:,}{sample}")
+def _references(card: Scorecard) -> tuple[int, int, float | None]:
+    return card.references_lost, card.references_used, card.lost_share
 
 
-def _best_of(name: str, cells: Sequence[Cell]) -> Measure:
-    """Mark the least of the configurations' values, unless all are the same."""
+def _lines(card: Scorecard) -> tuple[int, int, float | None]:
+    return card.lines_lost, card.lines_copied, card.lines_lost_share
+
+
+def _lost(card: Scorecard, lost: int, used: int, share: float | None) -> Cell:
+    """A strategy that changed nothing has no loss to show, and too few uses have no percentage."""
+    if card.did_nothing:
+        return Cell(None, DID_NOTHING)
+    if card.unknown_responses == card.calls:
+        return Cell(None, "no responses")
+    return Cell(lost, f"{lost:,} of {used:,}" + ("" if share is None else f"  {share:.1%}"))
+
+
+def _likelier(card: Scorecard) -> Cell:
+    return (
+        Cell(None, DID_NOTHING) if card.did_nothing else Cell(card.refetches_likelier, f"{card.refetches_likelier:,}")
+    )
+
+
+def _share(value: float | None) -> Cell:
+    return Cell(None, "unknown") if value is None else Cell(value, f"{value:.0%}")
+
+
+def _cost(card: Scorecard) -> Cell:
+    return Cell(None, "unknown") if card.cost_usd is None else Cell(card.cost_usd, f"{card.cost_usd:,.4f}")
+
+
+def _violations(card: Scorecard) -> Cell:
+    sample = (
+        f" in {card.violations_checked:,} of {card.changed:,} checked" if card.violations_checked < card.changed else ""
+    )
+    return Cell(card.violations, f"{card.violations:,}{sample}")
+
+
+def _best_of(name: str, cells: Sequence[Cell], most: bool = False) -> Measure:
+    """Mark the best of the configurations' values, the least unless `most`; none where all are the same."""
     first, *rest = cells
     numbers = [cell.number for cell in rest if cell.number is not None]
-    least = min(numbers, default=None)
-    same = len(set(numbers)) < 2
-    marked: Callable[[Cell], Cell] = lambda cell: Cell(cell.number, cell.text, not same and cell.number == least)  # noqa: E731
-    return Measure(name, (first, *map(marked, rest)))
+    if len(set(numbers)) < 2:
+        return Measure(name, tuple(cells))
+    best = max(numbers) if most else min(numbers)
+    return Measure(name, (first, *(Cell(cell.number, cell.text, cell.number == best) for cell in rest)))
