@@ -100,13 +100,14 @@ class Grouper:
         return min(homes, default=None)
 
     def _join(self, at: int, message: Message) -> None:
-        joined = self._groups[at]
-        for later in self._groups[at + 1 :]:
+        joined, swallowed = self._groups[at], self._groups[at + 1 :]
+        for later in swallowed:
             joined.messages += later.messages
         joined.messages.append(message)
         joined.is_step = True
-        del self._groups[at + 1 :]
-        self._open_calls = {call: min(home, at) for call, home in self._open_calls.items()}
+        if swallowed:
+            del self._groups[at + 1 :]
+            self._open_calls = {call: min(home, at) for call, home in self._open_calls.items()}
 
     def _remember(self, message: Message) -> None:
         at = len(self._groups) - 1
