@@ -1,4 +1,4 @@
-"""Counts beside reported totals: floors, resets, surcharges, drift, a fitted factor, and the bill of real recordings."""
+"""Counts beside reported totals: floors, resets, surcharges, drift, a fitted factor, the bill of real recordings."""
 
 from __future__ import annotations
 

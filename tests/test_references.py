@@ -103,7 +103,7 @@ NONE = [
     "TypeError in os.path.join by isinstance",
     "GitHub, YouTube and JavaScript",
     "APIs and URLs",
-    '"status" \'todo\' `freq`',
+    "\"status\" 'todo' `freq`",
     "a plain sentence, without anything.",
     "0% of it",
     "http://www.w3.org/2000/svg",
@@ -255,7 +255,9 @@ def test_any_text_is_read(text: str, code: bool) -> None:
     assert references_of(normal(text), code) == references_of(normal(text), code)
 
 
-@pytest.mark.parametrize("piece", ["\\", '"', "/", "1", ".", "a_", "a/", "1,", "@", "'a ", "“", "L1\n", "--a ", "中.md"])
+@pytest.mark.parametrize(
+    "piece", ["\\", '"', "/", "1", ".", "a_", "a/", "1,", "@", "'a ", "“", "L1\n", "--a ", "中.md"]
+)
 def test_a_long_run_of_anything_takes_linear_time(piece: str) -> None:
     """No clock: a pattern that backtracks over such a text would not come back at all."""
     text = normal(piece * 100_000)
