@@ -91,7 +91,8 @@ class Records:
             for number, value in enumerate(documents(self.source), 1):
                 self.report.counts.read += 1
                 if too_deep(value):
-                    self.report.broken(f"it is nested more than {DEEPEST} levels deep", place=f"document {number}")
+                    reason = f"this is not JSON (it is nested more than {DEEPEST} levels deep)"
+                    self.report.broken(reason, "JSON or JSON Lines was expected.", place=f"document {number}")
                 else:
                     yield Record(value, f"document {number}" if number > 1 else "")
         except NotStreamed as error:
