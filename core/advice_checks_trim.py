@@ -126,7 +126,8 @@ def record_count_stated(trial: Trial) -> Check:
         ):
             silent.append(span_id)
     shortened = sum(records is not None for _, records in lists)
-    why = f"{silent[0]} does not say it" if silent else f"{shortened:,} lists keep their number of records or state it"
+    why = f"{shortened:,} lists keep their number of records or state it" if shortened else "no result is such a list"
+    why = f"{silent[0]} does not say it" if silent else why
     return Check("record count unchanged or stated", not silent, why)
 
 

@@ -17,6 +17,7 @@ page = st.navigation(
         st.Page("library.py", title="Library", default=True),
         st.Page("inspect_transcript.py", title="Inspect", url_path="inspect"),
         st.Page("compare.py", title="Compare"),
+        st.Page("advise.py", title="Advise"),
         st.Page("configurations.py", title="Configurations"),
     ],
     position="top",

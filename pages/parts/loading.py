@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.advice import Advised, advised
 from core.config import Configuration, load_config
 from core.export import as_json, pinned
 from core.findings import Finding, findings
@@ -49,6 +50,11 @@ class Opened:
     def presence(self, config: Configuration) -> Presence:
         """Return when everything came in, and how often it was sent."""
         return _presence(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+
+    def advice(self, config: Configuration, call: int | None, published: bool, exact: bool) -> Advised | None:
+        """Return what to do about a call of the transcript's whole history; None where no limit is known."""
+        key = (self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        return _advice(*key, call, published, exact)
 
     def scorecard(self, config: Configuration) -> Scorecard:
         """Return everything that the transcript's replay under a configuration is judged by."""
@@ -108,3 +114,16 @@ def _scorecard(transcript_id: int, sha256: str, config: str) -> Scorecard:
 @st.cache_resource(max_entries=64, show_spinner="Looking for what is worth a look …")
 def _findings(transcript_id: int, sha256: str, config: str) -> list[Finding]:
     return findings(_replay(transcript_id, sha256, config))
+
+
+@st.cache_resource(max_entries=32, show_spinner="Measuring what could be given back …")
+def _advice(
+    transcript_id: int, sha256: str, config: str, call: int | None, published: bool, exact: bool
+) -> Advised | None:
+    return advised(
+        _replay(transcript_id, sha256, config),
+        call,
+        published=published,
+        exact_strings_needed=exact,
+        play=lambda chosen: _replay(transcript_id, sha256, json.dumps(as_json(chosen))),
+    )

@@ -1,0 +1,60 @@
+"""What to do about a transcript that does not fit: the five-branch tree, its evidence, and a configuration to try."""
+
+import streamlit as st
+
+from pages.parts import advice_view, head
+from pages.parts.advice_state import FINDINGS_OF, OF_ADVICE, OF_RECORDING, SOFT, advice_of, options
+from pages.parts.comparison import suggested_budget
+from pages.parts.findings_view import finding_list
+from pages.parts.limits import limit_controls
+from pages.parts.loading import captured_config, library
+from pages.parts.nothing import nothing_yet
+from pages.parts.state import chosen_transcript
+
+opened = chosen_transcript(library())
+if opened is None:
+    nothing_yet()
+    st.stop()
+if not opened.transcript.calls:
+    head.title(opened, "Advice on ")
+    st.info("This transcript holds no call to a model, so there is nothing to advise on.")
+    st.stop()
+
+left, right = st.columns([5, 4], vertical_alignment="top")
+with left:
+    head.title(opened, "Advice on ")
+with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
+    limits = limit_controls(opened.transcript, SOFT)
+chosen = options(len(opened.transcript.calls))
+
+found = advice_of(opened, limits, chosen)
+if found is None:
+    half = suggested_budget(opened.figures(captured_config(opened.transcript)).peak)
+    st.info(
+        "The window of this model is not documented here, so nothing says what fits. Type a soft limit above, for"
+        f" instance {half:,} tokens, half of the largest prompt."
+    )
+else:
+    with st.container(border=True):
+        advice_view.answer(found, opened, limits)
+    advice_view.tree(found)
+    left, right = st.columns([4, 5], gap="large")
+    with left:
+        advice_view.checks(found)
+    with right:
+        advice_view.symptom_table(found.symptoms)
+    if found.work is not None:
+        advice_view.work_units(found.work)
+
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    st.subheader("Findings", anchor=False)
+    choices = [OF_RECORDING] if found is None or found.config is None else [OF_RECORDING, OF_ADVICE]
+    of_what = st.segmented_control(
+        "Findings in", choices, default=OF_RECORDING, required=True, key=FINDINGS_OF, label_visibility="collapsed"
+    )
+if of_what == OF_ADVICE and found is not None and found.config is not None:
+    finding_list(opened, opened.findings(found.config), "what this configuration sends")
+else:
+    finding_list(opened, opened.findings(limits.config(opened.transcript, {"kind": "as_captured"})), "the recording")
+
+advice_view.presets(opened, limits)

@@ -1,0 +1,109 @@
+"""The five-branch tree, drawn: each branch with what it asks, what it measured here, and whether it was taken."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from core.advice import Advised
+from core.advice_tree import Leaf
+
+TAKEN, THEN, PASSED, NOT_ASKED = "taken", "then", "passed over", "not asked"
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One branch: its question, the evidence here, what it could give back in tokens, and what became of it."""
+
+    leaf: Leaf
+    question: str
+    evidence: str
+    gives: int | None
+    state: str
+
+
+def branches(found: Advised) -> list[Branch]:
+    """Return the branches in the order in which the tree asks."""
+    measured, gains = found.prompt.measured, found.advice.reclaim
+    keep = found.prompt.keep
+    giant = found.prompt.largest_pinned
+    largest = f"the largest, {giant.name}, has {giant.tokens:,} tokens" if giant else "nothing is pinned"
+    history = f"{measured.old_history:,} tokens of text older than {keep.number} {keep.unit}"
+    if measured.exact_strings_needed:
+        history += "; exact strings are needed, so none of it may be summarised"
+    cap, projected = found.prompt.projection
+    rows = [
+        (Leaf.CHUNK, "Is one pinned text larger than the budget?", largest, None),
+        (Leaf.SUMMARISE, "Does old conversation cover it, and more than tools do?", history, gains.history),
+        (
+            Leaf.PROJECT,
+            "Do tool results cover it?",
+            f"{measured.tool_output:,} tokens of results, {projected:,} at {cap} each",
+            gains.tool,
+        ),
+        (
+            Leaf.DEDUPLICATE,
+            "Do restated rules and examples cover it?",
+            f"{measured.instruction_duplicates:,} tokens of duplicates and examples",
+            gains.instruction,
+        ),
+        (Leaf.SMALLER_UNIT, "Nothing covers it: is the unit of work too large?", _rest(found), None),
+    ]
+    taken = (found.advice.leaf, *found.advice.then)
+    return [Branch(leaf, asked, said, gives, _state(leaf, taken)) for leaf, asked, said, gives in rows]
+
+
+def _rest(found: Advised) -> str:
+    together = sum(found.advice.reclaim)
+    return f"all branches together give back {together:,} of {max(0, found.advice.overflow):,}"
+
+
+def _state(leaf: Leaf, taken: tuple[Leaf, ...]) -> str:
+    if leaf is taken[0]:
+        return TAKEN
+    if leaf in taken:
+        return THEN
+    order = list(Leaf)
+    alone = len(taken) == 1 and taken[0] is not Leaf.FITS
+    return NOT_ASKED if taken[0] is Leaf.FITS or (alone and order.index(leaf) > order.index(taken[0])) else PASSED
+
+
+def tree_html(found: Advised, dark: bool) -> str:
+    """Return the tree as HTML: a row of five cards, the taken one marked."""
+    cards = "".join(_card(branch, found.advice.overflow, dark) for branch in branches(found))
+    return (
+        '<div role="list" style="display:grid;grid-template-columns:repeat(5,minmax(0,1fr));gap:0.6rem;'
+        f'font-size:0.9rem;line-height:1.35">{cards}</div>'
+    )
+
+
+def _card(branch: Branch, overflow: int, dark: bool) -> str:
+    accent = "#5eead4" if dark else "#0f766e"
+    plain = "#2b353b" if dark else "#dfe5e8"
+    marked = branch.state in (TAKEN, THEN)
+    style = "solid" if branch.state != THEN else "dashed"
+    opacity = "1" if marked else "0.72"
+    badge = f'<span style="color:{accent if marked else "inherit"};font-weight:600">{branch.state}</span>'
+    return (
+        f'<div role="listitem" style="border:{2 if marked else 1}px {style} {accent if marked else plain};'
+        f'border-radius:0.4rem;padding:0.6rem 0.7rem;opacity:{opacity};display:flex;flex-direction:column;gap:0.35rem">'
+        f'<div style="display:flex;justify-content:space-between"><b>{branch.leaf}</b>{badge}</div>'
+        f'<div style="font-weight:600">{html.escape(branch.question)}</div>'
+        f'<div style="overflow-wrap:anywhere">{html.escape(branch.evidence)}</div>'
+        f"{''.join(_bar(branch.gives, overflow, accent, plain))}</div>"
+    )
+
+
+def _bar(gives: int | None, overflow: int, accent: str, plain: str) -> Iterator[str]:
+    """Yield what a branch gives back against what is needed, as a bar with its figures."""
+    if gives is None:
+        return
+    needed = max(0, overflow)
+    share = min(1.0, gives / needed) if needed else 0.0
+    said = f"gives back {gives:,} of {needed:,}" if needed else f"could give back {gives:,}"
+    yield (
+        f'<div style="margin-top:auto"><div style="height:6px;border-radius:3px;background:{plain}">'
+        f'<div style="height:6px;border-radius:3px;width:{share:.0%};background:{accent}"></div></div>'
+        f'<div style="opacity:0.8;margin-top:0.2rem">{said}</div></div>'
+    )

@@ -1,0 +1,186 @@
+"""The parts of the Advise page: the answer, its checks, the symptoms, the units of work, and where to go from it."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.advice import TITLES, Advised
+from core.advice_symptoms import Symptom
+from core.advice_tree import Leaf
+from core.advice_trial import Check
+from core.presets import PRESETS
+from core.scorecard import UPPER_BOUND
+from core.work_units import Work
+
+from .advice_tree_view import tree_html
+from .compare_state import BUDGET
+from .comparison import settings_line, written
+from .edge import escaped
+from .head import counted
+from .limits import Limits
+from .loading import Opened
+from .state import TRANSCRIPT, is_dark
+
+MARKS = {
+    True: (":material/check_circle:", "green", "passed"),
+    False: (":material/cancel:", "red", "failed"),
+    None: (":material/help:", "gray", "not known"),
+}
+MOST_UNITS = 200
+PAD = "padding:0.3rem 0.6rem 0.3rem 0"
+WHOLE: Mapping[str, Any] = {"strategy": {"kind": "full_history"}}
+
+
+def answer(found: Advised, opened: Opened, limits: Limits) -> None:
+    """Show the leaf, the advice in one sentence, and the way to Compare."""
+    leaf = found.advice.leaf
+    code = "" if leaf is Leaf.FITS else f":primary[{leaf}] "
+    then = "".join(f", then {other}: {TITLES[other].lower()}" for other in found.advice.then)
+    st.subheader(f"{code}{TITLES[leaf]}{then}", anchor=False)
+    st.markdown(escaped(found.verdict))
+    if found.said is None:
+        if leaf is Leaf.SMALLER_UNIT:
+            st.caption("No configuration of one prompt helps here; the units below are calls of their own.")
+        return
+    if leaf is Leaf.SMALLER_UNIT:
+        st.caption("Where the work cannot be split, this cuts history instead and makes the call fit:")
+    said = {**found.said, "name": f"Advice {leaf}"}
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Use this", icon=":material/compare_arrows:", type="primary", key="use_advice",
+                     help="Opens Compare with this configuration beside the whole history."):  # fmt: skip
+            st.switch_page("compare.py", query_params=compare_address(opened, limits, said))
+        st.caption(escaped(_in_words(said)), width="content")
+
+
+def _in_words(said: Mapping[str, Any]) -> str:
+    shrink = [f"{part['kind']} ({_settings(part)})" for part in said.get("shrink", ())]
+    return " + ".join([*shrink, f"{said['strategy']['kind']} ({settings_line({**said, 'shrink': [], 'rules': []})})"])
+
+
+def _settings(part: Mapping[str, Any]) -> str:
+    words = (
+        f"{name.replace('_', ' ')} {value}"
+        for name, value in part.items()
+        if name not in ("kind", "hard_case_keywords")
+    )
+    return ", ".join(words) or "rules said once, examples on demand"
+
+
+def compare_address(opened: Opened, limits: Limits, said: Mapping[str, Any]) -> dict[str, str]:
+    """Return the address of Compare with a configuration beside the whole history, under the same soft limit.
+
+    Model, window and reserve are bound to the address by widgets that both pages have, so nobody else may write them.
+    """
+    soft = limits.budget["soft_limit"]
+    address = {TRANSCRIPT: str(opened.summary.id), "a": written(said), "b": written(WHOLE)}
+    return address if soft is None else {**address, BUDGET: str(soft)}
+
+
+def tree(found: Advised) -> None:
+    """Show the tree with its evidence."""
+    st.html(tree_html(found, is_dark()))
+
+
+def checks(found: Advised) -> None:
+    """Show whether the trim is safe, check by check."""
+    splits = found.advice.leaf in (Leaf.SMALLER_UNIT, Leaf.CHUNK)
+    st.markdown(f"**Is the {'split' if splits else 'trim'} safe?** {_summary(found.checks)}")
+    for check in found.checks:
+        icon, colour, word = MARKS[check.passed]
+        st.markdown(f":{colour}[{icon}] {escaped(check.name)} :small[— {word}: {escaped(check.why)}]")
+    if not found.checks:
+        st.caption("Nothing is trimmed, so there is nothing to check.")
+    elif not splits:
+        st.caption(f"Checked on what the configuration would send. {UPPER_BOUND}")
+
+
+def _summary(found: Sequence[Check]) -> str:
+    failed, unknown = (sum(check.passed is kind for check in found) for kind in (False, None))
+    if not found:
+        return ""
+    if failed:
+        return f"{failed} of {counted(len(found), 'check')} failed."
+    return "All checks passed." if not unknown else f"None failed; {unknown} cannot be told from a recording."
+
+
+def symptom_table(found: Sequence[Symptom]) -> None:
+    """Show the table of symptoms, those seen first."""
+    order = {True: 0, None: 1, False: 2}
+    rows = "".join(_symptom(row) for row in sorted(found, key=lambda row: order[row.seen]))
+    st.markdown("**Symptoms, and what speaks for them here**")
+    st.html(
+        '<table style="width:100%;border-collapse:collapse;font-size:0.9rem;line-height:1.35">'
+        f'<tr style="text-align:left;opacity:0.65">{_cells("th", "", "symptom, with the evidence here", "leaf")}</tr>'
+        f"{rows}</table>"
+    )
+
+
+def _symptom(row: Symptom) -> str:
+    word = {True: "seen", False: "no", None: "not known"}[row.seen]
+    line = f"border-top:1px solid {'#2b353b' if is_dark() else '#dfe5e8'}"
+    accent = f"color:{'#5eead4' if is_dark() else '#0f766e'};font-weight:600" if row.seen else "opacity:0.65"
+    return (
+        f'<tr style="{line};vertical-align:top"><td style="{PAD};white-space:nowrap;{accent}">{word}</td>'
+        f'<td style="{PAD};overflow-wrap:anywhere{"" if row.seen else ";opacity:0.75"}">{html.escape(row.name)}'
+        f'<div style="opacity:0.7;font-size:0.85rem">{html.escape(row.evidence)}</div></td>'
+        f'<td style="{PAD};{accent}">{html.escape(row.leaf)}</td></tr>'
+    )
+
+
+def _cells(tag: str, *texts: str) -> str:
+    return "".join(f'<{tag} style="{PAD};font-weight:400">{html.escape(text)}</{tag}>' for text in texts)
+
+
+def work_units(work: Work) -> None:
+    """Show the units that the work would split into, each counted as its own call."""
+    if not work.units:
+        return
+    st.markdown(
+        f"**{counted(len(work.units), 'unit')} of work**, each its own call of at most {work.budget:,} tokens, then an"
+        f" aggregator that reads {counted(len(work.units), 'verdict')}: {work.aggregator:,} tokens."
+    )
+    shown = work.units[:MOST_UNITS]
+    frame = pd.DataFrame(
+        {
+            "#": range(1, len(shown) + 1),
+            "kind": [unit.kind for unit in shown],
+            "unit": [unit.name for unit in shown],
+            "texts": [len(unit.pieces) for unit in shown],
+            "tokens": [unit.tokens for unit in shown],
+            "of the budget": [100 * unit.tokens / work.budget if work.budget else 0.0 for unit in shown],
+            "alone": ["fits" if unit.fits else "over" for unit in shown],
+        }
+    )
+    number = st.column_config.NumberColumn
+    st.dataframe(
+        frame,
+        key="units",
+        hide_index=True,
+        height="content" if len(shown) <= 10 else 390,
+        column_config={
+            "#": number(width=42),
+            "texts": number(width=60),
+            "tokens": number(format="localized", width=80),
+            "of the budget": st.column_config.ProgressColumn(format="%.0f%%", min_value=0, max_value=100, width=120),
+        },
+        alt="Units of work",
+    )
+    if len(work.units) > len(shown):
+        st.caption(f"The first {len(shown):,} of {len(work.units):,} are shown.")
+
+
+def presets(opened: Opened, limits: Limits) -> None:
+    """Show the named starts, each a way to Compare."""
+    st.markdown("**Or start from a preset**")
+    for cell, preset in zip(st.columns(len(PRESETS)), PRESETS.values(), strict=True):
+        with cell.container(border=True, height="stretch"):
+            st.markdown(f"**{preset.title}**")
+            st.caption(escaped(preset.purpose))
+            st.space("stretch")
+            if st.button("Compare", key=f"preset_{preset.name}", icon=":material/compare_arrows:"):
+                st.switch_page("compare.py", query_params=compare_address(opened, limits, preset.said))

@@ -1,0 +1,164 @@
+"""The Advise page: its answer is that of the engine, and its ways lead to Compare and to Inspect."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.advice import Advised, advised
+from core.advice_tree import Leaf
+from core.config import load_config
+from core.export import pinned
+from core.findings import findings
+from core.presets import PRESETS
+from core.replay import replay
+from core.scorecard import UPPER_BOUND
+from pages.parts.advice_tree_view import NOT_ASKED, PASSED, TAKEN, THEN, branches, tree_html
+from storage import Library
+from tests.pages_app import SAMPLES, Open, id_of, page, run, sample, sample_database, shown, store
+from tests.runs import run as run_of
+
+__all__ = ["page", "sample_database", "store"]
+
+PAGE = "advise.py"
+CODING = "coding_agent.jsonl"
+
+
+def expected(budget: int, source: str = CODING, call: int | None = None, **options: Any) -> Advised:
+    transcript = sample(SAMPLES / source)
+    said = {"budget": {"soft_limit": budget}, "strategy": {"kind": "full_history"}}
+    found = advised(replay(transcript, pinned(load_config(said), transcript)), call, **options)
+    assert found is not None
+    return found
+
+
+def html_of(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.get("html"))
+
+
+def test_the_answer_is_that_of_the_engine(page: Open, store: Library) -> None:
+    found = expected(30_000)
+    app = page(PAGE, transcript=id_of(store, CODING), soft="30000")
+    assert found.advice.leaf is Leaf.PROJECT
+    assert found.verdict in shown(app)
+    for check in found.checks:
+        assert check.name in shown(app) and check.why in shown(app)
+    for row in found.symptoms:
+        assert row.evidence.replace("'", "&#x27;") in html_of(app)
+    assert UPPER_BOUND in shown(app)
+
+
+def test_use_this_opens_compare_with_the_configuration(page: Open, store: Library) -> None:
+    found = expected(30_000)
+    app = page(PAGE, transcript=id_of(store, CODING), soft="30000")
+    app.button(key="use_advice").click()
+    run(app)
+    assert found.said is not None
+    assert json.loads(app.query_params["a"]) == {**found.said, "name": "Advice 3A"}
+    assert json.loads(app.query_params["b"]) == {"strategy": {"kind": "full_history"}}
+    assert app.query_params["budget"] == "30000"
+    table = app.dataframe[0].value
+    assert table.columns.tolist() == ["", "as captured", "Advice 3A", "full_history"]
+    assert table.iloc[2, 2:].tolist() == ["0", "36"]  # calls over budget: none with the advice
+
+
+def test_a_window_with_room_is_left_alone(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, CODING))
+    assert "Leave it alone" in shown(app)
+    assert "Nothing is trimmed, so there is nothing to check." in shown(app)
+    with pytest.raises(KeyError):
+        app.button(key="use_advice")
+
+
+def test_without_a_known_window_a_limit_is_asked_for(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, CODING), model="nobody-knows-it")
+    assert "Type a soft limit above, for instance 38,000 tokens" in shown(app)
+
+
+def test_a_call_can_be_chosen(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, CODING), soft="30000", advice_call="10")
+    assert expected(30_000, call=9).verdict in shown(app)
+
+
+def test_options_change_the_answer(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, "long_chat.json"), soft="5000", exact_strings="true")
+    assert expected(5_000, "long_chat.json", exact_strings_needed=True).verdict in shown(app)
+    assert "No configuration of one prompt helps here" in shown(app)
+
+
+def test_units_of_work_are_listed_each_with_its_size(page: Open, store: Library) -> None:
+    found = expected(5_000, "operations_zh.json")
+    assert found.work is not None
+    app = page(PAGE, transcript=id_of(store, "operations_zh.json"), soft="5000")
+    table = app.dataframe[0].value
+    assert table["tokens"].tolist() == [unit.tokens for unit in found.work.units]
+    assert set(table["alone"]) == {"fits"}
+    assert f"{found.work.aggregator:,} tokens" in shown(app)
+
+
+def test_findings_stand_with_a_way_to_their_call(page: Open, store: Library) -> None:
+    transcript = sample(SAMPLES / CODING)
+    said = {"budget": {"soft_limit": 30_000}, "strategy": {"kind": "as_captured"}}
+    found = findings(replay(transcript, pinned(load_config(said), transcript)))
+    app = page(PAGE, transcript=id_of(store, CODING), soft="30000")
+    for finding in found:
+        assert finding.sentence in shown(app)
+    assert [link.proto.label for link in app.get("page_link")][:1] == ["Call 61"]
+
+
+def test_findings_of_the_configuration_are_another_list(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, CODING), soft="30000")
+    assert "Over budget" in shown(app)
+    app.session_state["findings_of"] = "With this configuration"
+    run(app)
+    made = expected(30_000)
+    assert made.config is not None
+    for finding in findings(replay(sample(SAMPLES / CODING), made.config)):
+        assert finding.sentence in shown(app)
+    assert "Over budget" not in shown(app)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_opens_in_compare(page: Open, store: Library, name: str) -> None:
+    app = page(PAGE, transcript=id_of(store), soft="4500")
+    app.button(key=f"preset_{name}").click()
+    run(app)
+    assert json.loads(app.query_params["a"]) == PRESETS[name].said
+    assert not app.error
+
+
+def test_a_transcript_without_calls_has_no_advice(page: Open, store: Library) -> None:
+    store.add(run_of([]))
+    app = page(PAGE, transcript=str(store.list(limit=1)[0].id))
+    assert "This transcript holds no call to a model" in shown(app)
+
+
+def test_limits_typed_here_hold_in_compare(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), soft="4500")
+    app.number_input(key="reserve").set_value(25)
+    app.text_input(key="model").set_value("gpt-4o-mini")
+    app.button(key="preset_support").click()
+    run(app)
+    assert app.number_input(key="budget").value == 4500
+    assert app.text_input(key="model").value == "gpt-4o-mini"
+    assert app.number_input(key="reserve").value == 25
+
+
+@pytest.mark.parametrize(
+    ("budget", "states"),
+    [
+        (200_000, [NOT_ASKED] * 5),
+        (45_000, [PASSED, PASSED, TAKEN, NOT_ASKED, NOT_ASKED]),
+        (25_000, [PASSED, THEN, TAKEN, PASSED, PASSED]),
+        (3_000, [PASSED, PASSED, PASSED, PASSED, TAKEN]),
+    ],
+)
+def test_the_tree_shows_which_branch_was_taken(budget: int, states: list[str]) -> None:
+    found = expected(budget)
+    assert [branch.state for branch in branches(found)] == states
+    text = tree_html(found, dark=False)
+    assert text.count('role="listitem"') == 5
+    assert text.count(f">{TAKEN}<") == (TAKEN in states)
