@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from ..wire import text_of
@@ -50,11 +51,21 @@ def content_key(wire: Any) -> str:
     """Return a text that is equal for two wire messages with the same content, whatever their cache marks."""
     if not isinstance(wire, Mapping):
         return _SORTED.encode(wire)
+    if len(wire) == 2 and (plain_key := _plain_key(wire)):
+        return plain_key
     plain = {key: value for key, value in wire.items() if key != CACHE_MARK and value is not None}
     content = normal(plain.pop("content", None))
     if content is not None:
         plain["content"] = content
     return _SORTED.encode(_in_order(plain))
+
+
+def _plain_key(wire: Mapping[str, Any]) -> str:
+    """Return the key of a role and a text, written by hand as it is what most messages are; empty for any other."""
+    role, content = wire.get("role"), wire.get("content")
+    if type(role) is not str or type(content) is not str or not content:
+        return ""
+    return f'{{"content": {_quoted(content)}, "role": {_quoted(role)}}}'
 
 
 def _in_order(value: Any) -> Any:

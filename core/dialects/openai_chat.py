@@ -49,6 +49,8 @@ class OpenAIChat:
         if not isinstance(wire, Mapping):
             return Message("other", (Part(PartKind.OPAQUE, text_of(wire)),))
         role = _role(wire)
+        if len(wire) == 2 and role in KNOWN_ROLES and role != "tool" and isinstance(wire.get("content"), str):
+            return Message(role, tuple(plain_parts(wire["content"])))  # most messages are a role and a text
         name = wire.get("name") if isinstance(wire.get("name"), str) else ""
         if role == "tool":
             return Message(role, tuple(_result_parts(wire, str(name))))
