@@ -123,11 +123,27 @@ def _verdict(prompt: Prompt, advice: Advice) -> tuple[bool, str]:
     """Return whether to leave the prompt alone, and the advice in one sentence."""
     over, budget = advice.overflow, prompt.budget
     if over > 0:
-        leaves = " then ".join([f"{advice.leaf}", *map(str, advice.then)])
-        return False, f"Call {prompt.call + 1} is {over:,} tokens over the budget of {budget:,}: leaf {leaves}."
+        return (
+            False,
+            f"Call {prompt.call + 1} is {over:,} tokens over the budget of {budget:,}: {_why(prompt, advice)}.",
+        )
     free = -over / budget if budget else 0.0
     if -over >= HEADROOM * budget:
         return True, f"Leave it alone: the largest prompt looked at leaves {free:.0%} of {budget:,} tokens free."
     if len(prompt.log.turns) <= SHORT and len(prompt.log.steps) <= SHORT:
         return True, f"Leave it alone: it fits, and a task of at most {SHORT} turns and steps only loses by trimming."
     return False, f"It fits, but only {free:.0%} of {budget:,} tokens are free: watch the next calls."
+
+
+def _why(prompt: Prompt, advice: Advice) -> str:
+    """Return what the leaf was chosen on."""
+    gains = advice.reclaim
+    if advice.then:
+        return f"no branch covers it alone, {sum(gains):,} come back together"
+    return {
+        Leaf.CHUNK: f"one pinned text has {prompt.measured.largest_pinned:,}",
+        Leaf.SUMMARISE: f"old conversation can give back {gains.history:,}",
+        Leaf.PROJECT: f"tool results can give back {gains.tool:,}",
+        Leaf.DEDUPLICATE: f"restated rules and examples can give back {gains.instruction:,}",
+        Leaf.SMALLER_UNIT: f"all branches together can give back no more than {sum(gains):,}",
+    }[advice.leaf]

@@ -64,6 +64,8 @@ class Scorecard:
     cached_share: float | None
     prefix_breaks: int
     cost_usd: float | None
+    cost_known_usd: float | None
+    """The cost of the calls whose cost is known."""
     cost_unknown_calls: int
     prices: str
 
@@ -136,6 +138,7 @@ def _paid(replay: Replay) -> dict[str, Any]:
         "cached_share": replay.cache.share,
         "prefix_breaks": replay.cache.break_count,
         "cost_usd": cost.total,
+        "cost_known_usd": cost.totals()["usd_known"],
         "cost_unknown_calls": cost.unknown_calls,
         "prices": f"{cost.prices.currency}, {cost.prices.source}",
     }

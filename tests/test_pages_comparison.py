@@ -175,14 +175,22 @@ def test_losses_are_counts_with_a_share_where_it_tells() -> None:
 
 def test_what_is_unknown_is_said_and_never_best() -> None:
     card = scorecard(played(STRATEGIES[1]))
-    unknown = replace(card, cost_usd=None, cached_share=None)
+    unknown = replace(card, cost_known_usd=None, cached_share=None)
+    card = replace(card, cost_unknown_calls=0)
     rows = rows_of(
-        unknown, replace(card, cost_usd=0.5, cached_share=0.25), replace(card, cost_usd=0.75, cached_share=0.5)
+        unknown,
+        replace(card, cost_known_usd=0.5, cached_share=0.25),
+        replace(card, cost_known_usd=0.75, cached_share=0.5),
     )
     assert texts(rows["Cost, US dollars"])[1:] == ["unknown", "0.5000", "0.7500"]
     assert [cell.best for cell in rows["Cost, US dollars"]] == [False, False, True, False]
     assert texts(rows["Cached share, predicted"])[1:] == ["unknown", "25%", "50%"]
     assert [cell.best for cell in rows["Cached share, predicted"]] == [False, False, False, True]
+
+
+def test_a_cost_that_is_known_for_some_calls_says_for_how_many() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=0.25, cost_unknown_calls=1)
+    assert rows_of(card)["Cost, US dollars"][1].text == "0.2500 in 19 of 20 calls"
 
 
 def test_a_recording_without_responses_has_no_loss() -> None:

@@ -81,14 +81,14 @@ def test_what_is_unknown_is_none_and_not_zero() -> None:
     assert scorecard(replay(transcript, {"strategy": {"kind": "full_history"}})).calls == 0
     nameless = {"model": {"name": "nobody-knows-it"}, "strategy": {"kind": "full_history"}}
     card = scorecard(replay(coding(), nameless))
-    assert card.cost_usd is None
+    assert card.cost_usd is None and card.cost_known_usd is None
     assert card.cost_unknown_calls == 4
     assert card.cached_share is None
 
 
 def test_a_known_model_has_a_cost_and_a_cached_share() -> None:
     card = scorecard(played(MASK))
-    assert card.cost_usd is not None and card.cost_usd > 0
+    assert card.cost_usd is not None and card.cost_usd == card.cost_known_usd > 0
     assert card.cached_share is not None
     assert card.prices.startswith("USD, genai-prices ")
 

@@ -130,6 +130,7 @@ def _score(found: Comparison) -> None:
         table.style.apply(lambda _: marked, axis=None),
         key="scorecard",
         hide_index=True,
+        height="content",
         column_config={
             name: st.column_config.TextColumn(alignment="left" if name == "" else "right") for name in table.columns
         },

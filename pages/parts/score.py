@@ -112,7 +112,11 @@ def _share(value: float | None) -> Cell:
 
 
 def _cost(card: Scorecard) -> Cell:
-    return Cell(None, "unknown") if card.cost_usd is None else Cell(card.cost_usd, f"{card.cost_usd:,.4f}")
+    if card.cost_known_usd is None:
+        return Cell(None, "unknown")
+    known = card.calls - card.cost_unknown_calls
+    part = f" in {known:,} of {card.calls:,} calls" if card.cost_unknown_calls else ""
+    return Cell(card.cost_known_usd, f"{card.cost_known_usd:,.4f}{part}")
 
 
 def _violations(card: Scorecard) -> Cell:
