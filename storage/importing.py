@@ -1,0 +1,119 @@
+"""Taking files, folders and archives into the library, and saying what became of each file.
+
+Transcripts are stored one by one as they are read, each whole or not at all, so a large file needs no more memory than
+its largest conversation, and what stands before damage is kept. Reading the same file again stores nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.errors import PromptInspectorError
+from core.readers import Report, read_stream
+
+from .library import Library
+
+__all__ = ["ImportedFile", "Importing", "import_path"]
+
+CONFIGURATION = "this is an exported configuration, not a transcript. Import it on the page Configurations."
+LARGEST_CONFIGURATION = 1_000_000
+"""Bytes of a file that is looked at for a configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedFile:
+    """What became of one file. `problems` are sentences on what was not read, `remarks` on what was read anyway."""
+
+    name: str
+    format: str | None
+    transcripts: int
+    new: int
+    calls: int
+    messages: int
+    ignored: int
+    """Records that are no messages by design."""
+    problems: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Importing:
+    """An import while it goes on, and its result. `masked` counts secrets by kind."""
+
+    progress: Callable[[int, int], None] | None = None
+    """Called with the bytes read so far and their number."""
+    new: int = 0
+    known: int = 0
+    ids: list[int] = field(default_factory=list)
+    masked: Counter[str] = field(default_factory=Counter)
+    files: list[ImportedFile] = field(default_factory=list)
+
+    @property
+    def transcripts(self) -> int:
+        """How many transcripts were read."""
+        return self.new + self.known
+
+
+def import_path(store: Library, path: Path, format_name: str | None = None, work: Importing | None = None) -> Importing:
+    """Store the transcripts of a file, a folder or an archive that are new. Never raises for what they hold."""
+    work = work or Importing()
+    report = Report()
+    new: Counter[str] = Counter()
+    failed: dict[str, list[str]] = {}
+    for transcript in read_stream(path, format_name, report, work.progress):
+        try:
+            added = store.add(transcript)
+        except PromptInspectorError as error:
+            failed.setdefault(transcript.source, []).append(f"{transcript.source}: not stored. {error}")
+            continue
+        new[transcript.source] += added.new
+        work.new += added.new
+        work.known += not added.new
+        work.ids.append(added.id)
+        work.masked.update(added.masked)
+    work.files += [_file(part, new, failed, path) for part in _files(report)]
+    return work
+
+
+def _files(report: Report) -> Iterator[Report]:
+    """Yield what is said of each file, after what is said of the folder or archive itself."""
+    if not report.files:
+        yield report
+        return
+    told = {problem for file in report.files for problem in file.problems}
+    own = [problem for problem in report.problems if problem not in told and problem.source == report.source]
+    if own:
+        yield Report(report.source, problems=own)
+    for file in report.files:
+        yield from _files(file)
+
+
+def _file(part: Report, new: Mapping[str, int], failed: Mapping[str, list[str]], path: Path) -> ImportedFile:
+    problems = [str(problem) for problem in part.problems if not problem.warning]
+    if not part.transcripts and _is_configuration(path):
+        problems = [f"{part.source}: {CONFIGURATION}"]
+    return ImportedFile(
+        name=part.source,
+        format=part.format,
+        transcripts=part.transcripts,
+        new=new.get(part.source, 0),
+        calls=part.calls,
+        messages=part.messages,
+        ignored=part.counts.ignored,
+        problems=(*problems, *failed.get(part.source, ())),
+        remarks=tuple(str(problem) for problem in part.problems if problem.warning),
+    )
+
+
+def _is_configuration(path: Path) -> bool:
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST_CONFIGURATION:
+            return False
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(value, Mapping) and isinstance(value.get("strategy"), Mapping)
