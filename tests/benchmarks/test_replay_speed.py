@@ -7,6 +7,7 @@ clock; `pytest tests/benchmarks -m slow -s` prints the table.
 from __future__ import annotations
 
 import gc
+import resource
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +21,7 @@ from core.transcript import Transcript
 from .transcripts import seeded
 
 SIZES = (1_000, 10_000)
+LARGE = 100_000
 BUDGET = {"soft_limit": 20_000}
 STRATEGIES: dict[str, dict[str, Any]] = {
     "full_history": {"kind": "full_history"},
@@ -31,6 +33,10 @@ STRATEGIES: dict[str, dict[str, Any]] = {
     "summarize_and_keep, published": {"kind": "summarize_and_keep", "mode": "published"},
     "tiered_injection": {"kind": "tiered_injection"},
     "tiered_injection, step 5000": {"kind": "tiered_injection", "step": 5000},
+    "mask_tool_results": {"kind": "mask_tool_results"},
+    "span_triage": {"kind": "span_triage"},
+    "span_triage, stubs apart": {"kind": "span_triage", "merge_stubs": False},
+    "required_reserve": {"kind": "required_reserve"},
 }
 
 
@@ -43,14 +49,51 @@ def test_replay_costs_no_more_than_counting_once() -> None:
         print(f"{name:32s}" + "".join(cells) + f"{rows[SIZES[1]][name] / rows[SIZES[0]][name]:10.1f}")
 
 
-def _figures(transcript: Transcript) -> Iterator[tuple[str, float]]:
-    yield "count once", _best(lambda: _count(transcript))
-    yield "read and count, cold", _best(lambda: _cold(transcript), times=2)
+@pytest.mark.slow
+def test_cost_grows_with_the_transcript() -> None:
+    """100 times the messages, and the memory that it takes."""
+    small, large = dict(_figures(seeded(SIZES[0]))), dict(_figures(seeded(LARGE), times=1))
+    print(f"\n{'strategy':32s}{SIZES[0]:>10,} msg{LARGE:>14,} msg     ratio    growth")
+    for name in small:
+        ratio = large[name] / large["count once"]
+        print(f"{name:32s}{small[name]:12.4f} s{large[name]:16.3f} s{ratio:10.2f}{large[name] / small[name]:10.1f}")
+    print(f"peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6:.2f} GB")
+
+
+@pytest.mark.slow
+def test_a_common_library_on_the_same_replay() -> None:
+    """The same 400 calls trimmed one by one with exact counts, as its documentation shows."""
+    messages = pytest.importorskip("langchain_core.messages", reason="needs the extra `benchmarks`")
+    transcript = seeded(SIZES[0])
+    config = {"model": {"name": "gpt-4o"}, "budget": BUDGET, "strategy": {"kind": "keep_last"}}
+    ours = _best(lambda: replay(transcript, config), times=3)
+    theirs = _best(lambda: _trimmed(transcript, messages), times=1)
+    print(f"\nkeep_last over {len(transcript.calls)} calls: {ours:.4f} s")
+    print(f"trim_messages over the same calls: {theirs:.1f} s, {theirs / ours:,.0f} times as long")
+
+
+def _trimmed(transcript: Transcript, messages: Any) -> None:
+    """Trim every call's prompt, each message counted with tiktoken each time."""
+    encode = encoding("o200k_base").encode_ordinary
+    for call in range(len(transcript.calls)):
+        given = messages.convert_to_messages(transcript.history(call)["messages"])
+        messages.trim_messages(
+            given,
+            max_tokens=BUDGET["soft_limit"],
+            token_counter=lambda kept: sum(len(encode(str(message.content))) + 4 for message in kept),
+            include_system=True,
+            start_on="human",
+        )
+
+
+def _figures(transcript: Transcript, times: int = 5) -> Iterator[tuple[str, float]]:
+    yield "count once", _best(lambda: _count(transcript), times)
+    yield "read and count, cold", _best(lambda: _cold(transcript), min(2, times))
     for name, strategy in STRATEGIES.items():
         config = {"model": {"name": "gpt-4o"}, "budget": BUDGET, "strategy": strategy}
         made = replay(transcript, config)
         assert len(made.calls["in_window"]) == len(transcript.calls)
-        yield name, _best(lambda config=config: replay(transcript, config))  # type: ignore[misc]
+        yield name, _best(lambda config=config: replay(transcript, config), times)  # type: ignore[misc]
 
 
 def _count(transcript: Transcript) -> int:
