@@ -150,6 +150,14 @@ def test_an_answer_of_toolbench_is_its_calls_and_the_search() -> None:
     assert answer.heads[0]["functions"] == search.heads[0]["functions"] == [{"name": "f", "parameters": {}}]
 
 
+def test_an_answer_without_a_tree_is_its_calls() -> None:
+    [row] = small.toolbench()
+    found = of({"trys": [], "answer_generation": row["answer_generation"]})
+    assert (found.format, [len(made.calls) for made in found.transcripts]) == ("toolbench", [2])
+    empty = of({"tree": {}, "answer_generation": {"valid_data": False, "train_messages": []}})
+    assert str(empty.problems[0]).startswith("the text: the answer holds neither messages nor a search tree.")
+
+
 def test_results_of_tooleval() -> None:
     found = of(*small.tooleval())
     made = found.transcripts[0]

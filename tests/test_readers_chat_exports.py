@@ -99,6 +99,13 @@ def test_a_chat_that_was_never_begun_is_told() -> None:
     assert str(found.problems[0]).startswith("the text, item 1: the chat holds no messages.")
 
 
+def test_nodes_that_name_only_their_children() -> None:
+    chat = small.chatgpt_branched()
+    for node in chat["mapping"].values():
+        node.pop("parent")
+    assert of(chat).transcripts[0].calls == of(small.chatgpt_branched()).transcripts[0].calls
+
+
 def test_an_answer_of_claude_ai_is_taken_apart_at_its_tools() -> None:
     found = of(small.claude_ai_tools())
     made = found.transcripts[0]
@@ -129,8 +136,22 @@ def test_branches_of_claude_ai() -> None:
     assert made.models == ("claude-x",)
 
 
+def test_where_the_text_of_a_message_stands() -> None:
+    empty = [{"type": "text", "text": ""}]
+    chat = small.claude_ai(
+        small.claude_message("u", small.ROOT, "human", [], text="in text"),
+        small.claude_message("a", "u", "assistant", empty, text="in text too"),
+        small.claude_message("b", "a", "human", empty),
+    )
+    found = of(chat)
+    assert [message["content"] for message in found.transcripts[0].messages] == ["in text", "in text too"]
+    assert [str(problem) for problem in found.problems] == [
+        "the text, message 3: the message holds nothing. It was left out."
+    ]
+
+
 def test_without_parents_the_messages_follow_one_another() -> None:
-    chat = small.claude_ai_branched()
+    chat = {**small.claude_ai_branched(), "current_leaf_message_uuid": "a1"}
     chat["chat_messages"].append({"sender": "nobody"})
     for message in chat["chat_messages"]:
         message.pop("parent_message_uuid", None)

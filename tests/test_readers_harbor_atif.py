@@ -41,6 +41,21 @@ def test_sub_agents_in_other_files_are_named() -> None:
     assert [str(problem) for problem in found.problems] == ["the text: a step is no object. It was left out."]
 
 
+def test_a_compaction_replaces_the_steps_that_it_names() -> None:
+    told = {"context_management": {"type": "compaction"}, "compaction": {"steps_compacted": {"first_step_id": 2}}}
+    steps = [
+        {"source": "user", "message": "task"},
+        {"source": "agent", "message": "one"},
+        {"source": "system", "message": "m", "extra": told, "observation": {"results": [{"content": "so far"}]}},
+        {"source": "agent", "message": "two"},
+    ]
+    found = of({"schema_version": "ATIF-v1.7", "agent": {}, "steps": steps})
+    made = found.transcripts[0]
+    assert seen(found, 1) == [("user", "task"), ("user", "so far")]
+    assert [message["content"] for message in made.history(1)["messages"]] == ["task", "one"]
+    assert "the conversation was compacted before call 1" in made.notes
+
+
 def test_images_and_sources() -> None:
     image = {"type": "image", "source": {"media_type": "image/png", "path": "a.png"}}
     steps = [

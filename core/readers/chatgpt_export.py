@@ -17,7 +17,7 @@ from .chat_branches import Tree, with_alternatives
 from .chat_wire import merged, paired
 from .chatgpt_nodes import is_shown_only, node_wire
 from .event_log import EventLog
-from .fields import inner, text
+from .fields import inner, listed, text
 from .formats import Format, Reading, share
 from .rows import Unused, read_rows, sample_rows, within
 from .times import parse_time
@@ -40,7 +40,7 @@ def _read_row(reading: Reading, row: Wire, place: str) -> Iterator[Transcript]:
     nodes = {name: node for name, node in inner(row, "mapping").items() if isinstance(node, Mapping)}
     if lost := len(inner(row, "mapping")) - len(nodes):
         reading.report.add(f"{lost} nodes of the chat are no objects", "They were left out.", place=place)
-    tree = Tree({name: text(node, "parent") for name, node in nodes.items()})
+    tree = Tree(_parents(nodes))
     leaf = text(row, "current_node")
     visible = tree.path(leaf if leaf in nodes else next(reversed(nodes), ""))
     chat = _Chat(reading, row, nodes, place)
@@ -49,6 +49,14 @@ def _read_row(reading: Reading, row: Wire, place: str) -> Iterator[Transcript]:
         raise Unused("the chat holds no messages", "Chats that were never begun were left out.")
     title, session = text(row, "title"), text(row, "conversation_id", "id")
     yield with_alternatives(chat.log, tree, visible, sizes, chat.wires, title=title, session=session, meta=chat.meta())
+
+
+def _parents(nodes: Mapping[str, Wire]) -> dict[str, str]:
+    """Return each node's parent; savers that leave it out keep the children."""
+    above = {
+        child: name for name, node in nodes.items() for child in listed(node, "children") if isinstance(child, str)
+    }
+    return {name: text(node, "parent") or above.get(name, "") for name, node in nodes.items()}
 
 
 class _Chat:

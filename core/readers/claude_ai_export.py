@@ -48,6 +48,8 @@ class _Chat:
         self.row = row
         self.place = place
         self.log = EventLog("anthropic", reading)
+        self.linked = False
+        """Messages name those before them."""
         self.messages: dict[str, tuple[int, Wire]] = {}
         """By id: the message and its number in the file."""
         for number, message in enumerate(listed(row, "chat_messages"), 1):
@@ -60,9 +62,9 @@ class _Chat:
 
     def transcript(self) -> Transcript:
         """Return the visible branch, with the others beside it."""
-        tree = Tree(self._parents())
-        leaf = text(self.row, "current_leaf_message_uuid")
-        visible = tree.path(leaf if leaf in self.messages else list(self.messages)[-1])
+        tree, last = Tree(self._parents()), list(self.messages)[-1]
+        leaf = text(self.row, "current_leaf_message_uuid") if self.linked else last
+        visible = tree.path(leaf if leaf in self.messages else last)
         sizes = {}
         for name in visible:
             self._add(*self.messages[name])
@@ -79,13 +81,17 @@ class _Chat:
         """Return each message's parent; where no message names one that is there, they follow one another."""
         names = list(self.messages)
         named = {name: text(message, "parent_message_uuid") for name, (_, message) in self.messages.items()}
-        if any(parent in self.messages for parent in named.values()):
+        self.linked = any(parent in self.messages for parent in named.values())
+        if self.linked:
             return named
         return dict(zip(names, ["", *names], strict=False))
 
     def _add(self, number: int, message: Wire) -> None:
         here, at = within(self.place, f"message {number}"), parse_time(message.get("created_at"))
-        for wire in _wires(message):
+        wires = _wires(message)
+        if not wires:
+            self.log.reading.report.add("the message holds nothing", "It was left out.", place=here, warning=True)
+        for wire in wires:
             if wire["role"] == "assistant":
                 self.log.reply([wire], here, model=text(self.row, "model"), at=at)
             else:
@@ -99,9 +105,10 @@ def _wires(message: Wire) -> list[Wire]:
     """Return the wire messages of one message of the chat: an answer with tools in it is several."""
     role = SENDERS[text(message, "sender")]
     blocks = [block for block in objects(message, "content") if _kind(block) not in SHOWN_ONLY]
-    if not blocks and text(message, "text"):
-        blocks = [{"type": "text", "text": message["text"]}]
-    made = [*_attached(message), *_blocks(blocks, text(message, "uuid"))]
+    said = _blocks(blocks, text(message, "uuid"))
+    if not said and text(message, "text"):
+        said = [{"type": "text", "text": message["text"]}]
+    made = [*_attached(message), *said]
     if role == "user":
         return [{"role": "user", "content": _slim(made)}] if made else []
     found: list[dict[str, Any]] = []

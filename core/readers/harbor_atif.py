@@ -2,7 +2,7 @@
 
 A step of the agent is a call with its results beside it. Steps that were copied from an earlier trajectory are context
 and no calls, nor are steps for which the agent asked no model. Metrics are those of the provider, cached tokens
-included.
+included. A step that tells of a compaction puts its result in the place of the steps it names.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..transcript import Fidelity, Transcript, Usage
+from ..transcript import ROOT, Fidelity, Transcript, Usage
 from ..wire import Wire, text_of
 from .chat_wire import assistant, call, image, result, slim, text_part
-from .event_log import EventLog
+from .event_log import EventLog, Position
 from .fields import inner, listed, objects, text
 from .formats import Format, Reading, share
 from .responses import count
@@ -43,8 +43,13 @@ def _read_row(reading: Reading, row: Wire, place: str, parent: str = "") -> Iter
     steps = [(number, step) for number, step in enumerate(listed(row, "steps"), 1) if isinstance(step, Mapping)]
     log.may_have_tools = bool(tools) or any(objects(step, "tool_calls") for _, step in steps)
     references: list[Any] = []
+    before: dict[int, Position] = {}
     for number, step in steps:
-        _step(log, step, text(agent, "model_name"), within(place, f"step {number}"))
+        before[number] = log.at
+        if _is_compaction(step):
+            _compact(log, step, before)
+        else:
+            _step(log, step, text(agent, "model_name"), within(place, f"step {number}"))
         references += [one for told in _results(step) for one in _as_list(told.get("subagent_trajectory_ref"))]
     if len(steps) < len(listed(row, "steps")):
         reading.report.add("a step is no object", "It was left out.", place=place)
@@ -75,6 +80,19 @@ def _step(log: EventLog, step: Wire, model: str, place: str) -> None:
             name = text(step, "model_name") or model
             log.reply([wire], place, usage=_usage(step), model=name, at=at, fidelity=_fidelity(log))
     _observe(log, step, place)
+
+
+def _is_compaction(step: Wire) -> bool:
+    return text(inner(step, "extra", "context_management"), "type") == "compaction"
+
+
+def _compact(log: EventLog, step: Wire, before: dict[int, Position]) -> None:
+    """Begin the window anew with what stood before the steps that were compacted, and with what replaces them."""
+    first = count(inner(step, "extra", "compaction", "steps_compacted").get("first_step_id"))
+    kept = log.builder.path(before[first].sent if first in before else ROOT)
+    said = [_content(told.get("content")) for told in _results(step) if told.get("content")] or [text(step, "message")]
+    wires = [log.builder.messages[node] for node in kept]
+    log.compact([*wires, *({"role": "user", "content": one} for one in said if one)])
 
 
 def _observe(log: EventLog, step: Wire, place: str) -> None:

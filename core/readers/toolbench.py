@@ -117,7 +117,9 @@ def _functions(answer: Wire) -> dict[str, Any]:
 
 
 def _is_answer(row: Any) -> bool:
-    return isinstance(row, Mapping) and isinstance(row.get("answer_generation"), Mapping) and "tree" in row
+    if not isinstance(row, Mapping) or not isinstance(row.get("answer_generation"), Mapping):
+        return False
+    return "tree" in row or "trys" in row or "train_messages" in row["answer_generation"]
 
 
 FORMAT = Format("toolbench", "ToolBench answers", sniff, read)
