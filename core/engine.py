@@ -106,10 +106,11 @@ class UnitFeed:
     def __init__(self) -> None:
         self._grouper: Grouper | None = None
         self._count = -1
-        self._reader: tuple[object, Hints] | None = None
+        self._reader: tuple[object, tuple[Rule, ...]] | None = None
         self._head: FixedPart | None = None
         self._fixed: dict[object, FixedPart] = {}
         self._said: frozenset[str] = frozenset()
+        self._made: dict[tuple[int, int, tuple[Rule, ...]], Unit] = {}
 
     def read(
         self,
@@ -124,22 +125,25 @@ class UnitFeed:
 
         `head_key` tells heads apart; `messages_from(n)` gives the request's messages from the n-th on.
         """
-        reader = (engine.reader, hints)
-        # What a rule says by age changes with each turn, so then everything is read anew.
-        fresh = shared < self._count or reader != self._reader or engine.ages
+        rules = engine.rules_with(hints)
+        reader = (engine.reader, rules)
+        fresh = shared < self._count or reader != self._reader
+        if fresh:
+            self._made = {}
         grouper, groups = self._grouper, None
         if grouper is not None and not fresh:
             groups = grouper.push(_messages(engine, messages_from(shared)))
+            # What a rule says by age changes with each turn, so then everything is read anew.
+            if groups is not None and engine.ages and any(is_turn(group.messages) for group in groups):
+                groups = None
         if grouper is None or groups is None:
             fresh, grouper = True, Grouper(engine.dialect)
             groups = grouper.push(_messages(engine, messages_from(0))) or []
         if reader != self._reader:
             self._fixed, self._reader = {}, reader
-        rules = engine.rules_with(hints)
-        units = list(_units(engine, groups, rules))
+        units = list(self._units(engine, groups, rules))
         if engine.shrinkers:
             self._hear(engine, units, fresh)
-            units = [shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) for unit in units]
         fixed = self._fixed_part(engine, head, head_key, rules_at(rules, None) if engine.ages else rules)
         entered = sum((unit.source or unit).tokens for unit in units if unit.stop > shared or not fresh)
         recorded = fixed.source or fixed
@@ -157,6 +161,23 @@ class UnitFeed:
             fixed = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
             self._fixed[known] = shrink_fixed(fixed, engine.shrinkers, self._said, engine.dialect, engine.counter)
         return self._fixed[known]
+
+    def _units(self, engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:
+        """Yield the units of some groups; those whose rules by age did not change are the same objects as before."""
+        age = sum(is_turn(group.messages) for group in groups) if engine.ages else 0
+        for group in groups:
+            if engine.ages and is_turn(group.messages):
+                age -= 1
+            said = rules_at(rules, age) if engine.ages else rules
+            key = (group.first, len(group.messages), said)
+            unit = self._made.get(key) if engine.ages else None
+            if unit is None:
+                unit = make_unit(group, engine.dialect, engine.counter, said)
+                if engine.shrinkers:
+                    unit = shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter)
+                if engine.ages:
+                    self._made[key] = unit
+            yield unit
 
     def _hear(self, engine: Engine, units: Sequence[Unit], fresh: bool) -> None:
         """Remember which of the shrinkers' keywords users said."""
@@ -176,14 +197,6 @@ def _new_tokens(fixed: FixedPart, before: FixedPart | None) -> int:
     known = {(span.kind, span.text) for span in before.spans}
     new = sum(span.tokens for span in fixed.spans if (span.kind, span.text) not in known)
     return new + max(0, fixed.overhead - before.overhead)
-
-
-def _units(engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:
-    age = sum(is_turn(group.messages) for group in groups)
-    for group in groups:
-        if is_turn(group.messages):
-            age -= 1
-        yield make_unit(group, engine.dialect, engine.counter, rules_at(rules, age) if engine.ages else rules)
 
 
 def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:
@@ -225,22 +238,26 @@ class Planner:
 
 
 class _Track:
-    """An assembler and what it was given last."""
+    """An assembler and what it was given last. Other hints ask for another assembler, which takes all units at once."""
 
     def __init__(self) -> None:
         self._assembler: Assembler | None = None
         self._fixed: FixedPart | None = None
+        self._hints: Hints | None = None
+        self._units: list[Unit] = []
 
     def plan(self, engine: Engine, step: Step) -> Plan:
         """Return the strategy's plan of the prompt that a step completes."""
-        assembler = self._assembler
-        if assembler is None or step.fresh:
+        assembler, new = self._assembler, step.units
+        if assembler is None or step.fresh or step.hints != self._hints:
             assembler = engine.strategy.assembler(engine.context(step.hints))
-            self._assembler, self._fixed = assembler, None
+            new = step.units if step.fresh else [*self._units, *step.units]
+            self._assembler, self._fixed, self._hints, self._units = assembler, None, step.hints, []
         if step.fixed is not self._fixed:
             assembler.fix(step.fixed)
             self._fixed = step.fixed
-        assembler.extend(step.units)
+        assembler.extend(new)
+        self._units += new
         return assembler.plan()
 
 

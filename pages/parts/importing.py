@@ -83,6 +83,6 @@ def _is_configuration(content: bytes) -> bool:
         return False
     try:
         value = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(value, Mapping) and isinstance(value.get("strategy"), Mapping)
