@@ -171,7 +171,10 @@ class _Swap(NamedTuple):
 
 
 def _swaps(plan: Plan) -> Iterator[_Swap]:
-    """Yield what was summarised in place, unit by unit, and the texts put in for all that was folded."""
+    """Yield what was summarised in place, unit by unit, and the summaries put in for all that is gone.
+
+    A unit counts with its frames, which go with it, so that what is said of a summary is never too much.
+    """
     units: dict[int, _Swap] = {}
     texts = plan.head.injected if plan.head else ()
     put_in = {text.span_id for text in texts}
@@ -179,11 +182,14 @@ def _swaps(plan: Plan) -> Iterator[_Swap]:
         if made.action is not Action.SUMMARISE or made.span_id in put_in:
             continue
         unit = plan.log.unit_of_message(int(made.span_id[1:].partition(".")[0]))
-        known = units.get(unit, _Swap(made.span_id, 0, 0))
-        units[unit] = _Swap(known.span_id, known.before + made.tokens_before, known.after + made.tokens_after)
+        known = units.get(unit, _Swap(made.span_id, plan.log.units[unit].tokens, 0))
+        units[unit] = known._replace(after=known.after + made.tokens_after)
     yield from (swap for swap in units.values() if swap.after)
-    folded = sum(swap.before for swap in units.values() if not swap.after)
-    yield from (_Swap(text.span_id, folded, text.tokens) for text in texts if text.kind is SpanKind.SUMMARY)
+    gone = sum(made.tokens_before for made in plan.decisions if not made.tokens_after and made.action in _GONE)
+    yield from (_Swap(text.span_id, gone, text.tokens) for text in texts if text.kind is SpanKind.SUMMARY)
+
+
+_GONE = (Action.SUMMARISE, Action.DROP)
 
 
 def prefix_broken(replay: Replay) -> Iterator[Finding]:

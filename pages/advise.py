@@ -48,10 +48,12 @@ else:
 
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.subheader("Findings", anchor=False)
-    choices = [OF_RECORDING] if found is None or found.config is None else [OF_RECORDING, OF_ADVICE]
-    of_what = st.segmented_control(
-        "Findings in", choices, default=OF_RECORDING, required=True, key=FINDINGS_OF, label_visibility="collapsed"
-    )
+    of_what = OF_RECORDING
+    if found is not None and found.config is not None:
+        of_what = st.segmented_control(
+            "Findings in", [OF_RECORDING, OF_ADVICE], default=OF_RECORDING, required=True, key=FINDINGS_OF,
+            bind="query-params", label_visibility="collapsed",
+        )  # fmt: skip
 if of_what == OF_ADVICE and found is not None and found.config is not None:
     finding_list(opened, opened.findings(found.config), "what this configuration sends")
 else:

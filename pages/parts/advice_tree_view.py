@@ -55,8 +55,8 @@ def branches(found: Advised) -> list[Branch]:
 
 
 def _rest(found: Advised) -> str:
-    together = sum(found.advice.reclaim)
-    return f"all branches together give back {together:,} of {max(0, found.advice.overflow):,}"
+    together, over = sum(found.advice.reclaim), found.advice.overflow
+    return f"all branches together give back {together:,} of {over:,}" if over > 0 else "nothing has to be given back"
 
 
 def _state(leaf: Leaf, taken: tuple[Leaf, ...]) -> str:
@@ -99,11 +99,11 @@ def _bar(gives: int | None, overflow: int, accent: str, plain: str) -> Iterator[
     """Yield what a branch gives back against what is needed, as a bar with its figures."""
     if gives is None:
         return
-    needed = max(0, overflow)
-    share = min(1.0, gives / needed) if needed else 0.0
-    said = f"gives back {gives:,} of {needed:,}" if needed else f"could give back {gives:,}"
+    if overflow <= 0:
+        yield f'<div style="margin-top:auto;opacity:0.8">could give back {gives:,}</div>'
+        return
     yield (
         f'<div style="margin-top:auto"><div style="height:6px;border-radius:3px;background:{plain}">'
-        f'<div style="height:6px;border-radius:3px;width:{share:.0%};background:{accent}"></div></div>'
-        f'<div style="opacity:0.8;margin-top:0.2rem">{said}</div></div>'
+        f'<div style="height:6px;border-radius:3px;width:{min(1.0, gives / overflow):.0%};background:{accent}"></div>'
+        f'</div><div style="opacity:0.8;margin-top:0.2rem">gives back {gives:,} of {overflow:,}</div></div>'
     )
