@@ -220,6 +220,16 @@ def test_progress_goes_on_over_all_files(tmp_path: Path) -> None:
     assert seen == [(size, 3 * size), (2 * size, 3 * size), (3 * size, 3 * size)]
 
 
+def test_progress_of_archives_in_a_folder_ends_with_the_folder(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    files: dict[str, str | bytes] = {"a.zip": zipped({"a.json": CHAT + " " * 50_000, "b.json": CHAT}), "z.json": CHAT}
+    list(read_stream(folder(tmp_path, files), progress=lambda done, size: seen.append((done, size))))
+    size = sum(len(content) for content in files.values())
+    told = [done for done, _ in seen]
+    assert told == sorted(told) and told[-1] == size
+    assert {whole for _, whole in seen} == {size}
+
+
 def test_transcripts_come_file_by_file(tmp_path: Path) -> None:
     report = Report()
     stream = read_stream(folder(tmp_path, {"a.json": CHAT, "b.json": CHAT}), report=report)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.readers import read
+from core.readers import read, read_stream
 from core.transcript import Fidelity
 from tests import small_agent_runs as small
 from tests.small_runs import of, seen, usages
@@ -141,6 +141,17 @@ def test_an_archive_is_one_log(tmp_path: Path, header: str) -> None:
     assert {made.source for made in found.transcripts} == {"log.eval"}
     counts = found.counts
     assert (counts.read, counts.used, counts.ignored) == ((5, 3, 2) if header else (4, 3, 1))
+
+
+def test_progress_goes_on_over_the_files_of_a_log(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    path.write_bytes(zipped(archive()))
+    seen: list[tuple[int, int]] = []
+    list(read_stream(path, progress=lambda done, size: seen.append((done, size))))
+    size = sum(len(str(content)) for content in archive().values())
+    assert {whole for _, whole in seen} == {size}
+    told = [done for done, _ in seen]
+    assert told == sorted(told) and 0.9 * size < told[-1] <= size
 
 
 def test_an_archive_packed_with_zstandard_by_another_version(tmp_path: Path) -> None:

@@ -5,10 +5,9 @@ A format is chosen by its own look at the beginning. One that is named is taken 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from ..transcript import Transcript
 from .bundles import folder_files, is_folder, is_zip, zip_files
@@ -24,6 +23,7 @@ SAMPLE = 20
 LEAST = 0.1
 """The confidence below which a format is not taken: low, as a file may hold much else beside what can be read."""
 
+Progress = Callable[[int, int], None]
 DEEPEST = 2
 """Archives inside archives that are opened: a folder or an archive may hold archives, and no more."""
 
@@ -65,15 +65,16 @@ class Reader:
                 yield from self._one(group[0], tuple(group), chosen, report, report.source)
                 return
             inner = Report()
+            part = sum(file.size for file in group)
             if alone is not None:
-                inner.progress = _within(alone, done, size)
+                inner.progress = _within(alone, done, part, size)
             if len(group) > 1 or chosen is not None:
                 yield from self._one(group[0], tuple(group), chosen or name, inner, _folder_of(group))
                 inner.close()
             else:
                 yield from self.stream(group[0], name, inner, depth)
             report.take(inner)
-            done += sum(file.size for file in group)
+            done += part
         if not files and not report.problems:
             report.add("there is no file in it", "Transcripts were expected.")
 
@@ -91,6 +92,8 @@ class Reader:
     def _one(
         self, content: Content, files: tuple[Member, ...], name: str | None, report: Report, label: str = ""
     ) -> Iterator[Transcript]:
+        if files:
+            report.span = (0, files[0].size, sum(file.size for file in files))
         source = Source(content, report, label)
         records = Records(source)
         chosen = self._known(name) if name is not None else self._text(source) or self._chosen(records)
@@ -142,9 +145,9 @@ def _folder_of(files: Sequence[Member]) -> str:
     return "/".join(parts[0] for parts in common) or files[0].name
 
 
-def _within(progress: Any, done: int, size: int) -> Any:
-    """Return a progress of one file that tells the whole's; a packed file counts by its unpacked size."""
-    return lambda read, of: progress(min(done + read, size), size)
+def _within(progress: Progress, done: int, part: int, size: int) -> Progress:
+    """Return a progress of one file that tells the whole's; an archive inside counts by its packed size."""
+    return lambda read, of: progress(done + (part * min(read, of) // of if of else 0), size)
 
 
 def _guarded(chosen: Format, reading: Reading) -> Iterator[Transcript]:

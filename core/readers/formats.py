@@ -37,10 +37,13 @@ class Reading:
 
     def others(self) -> Iterator[tuple[Member, Records]]:
         """Yield the files after the first one with their records; problems name the file that they are in."""
+        done, size = self.files[0].size if self.files else 0, sum(file.size for file in self.files)
         for file in self.files[1:]:
             inside = file.name if file.name.startswith(f"{self.name}/") else f"{self.name}/{file.name}"
+            self.report.span = (done, file.size, size)
             yield file, Records(Source(file, self.report, inside))
             self.report.source = self.name
+            done += file.size
 
 
 @dataclass(frozen=True, slots=True)

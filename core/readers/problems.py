@@ -57,6 +57,8 @@ class Report:
     """Problems beyond MOST_PROBLEMS."""
     progress: Callable[[int, int], None] | None = None
     """Called with the bytes of the file read so far and their number, as the file is packed."""
+    span: tuple[int, int, int] | None = None
+    """Where the file that is read now stands in a recording of several: bytes before it, its own and those of all."""
     transcripts: int = 0
     calls: int = 0
     messages: int = 0
@@ -90,8 +92,12 @@ class Report:
 
     def advance(self, done: int, size: int) -> None:
         """Tell how many bytes of the file were read."""
-        if self.progress is not None:
-            self.progress(done, size)
+        if self.progress is None:
+            return
+        if self.span is not None:
+            before, part, whole = self.span
+            done, size = before + (part * min(done, size) // size if size else 0), whole
+        self.progress(done, size)
 
     def take(self, file: Report) -> None:
         """Take in what is said of one of several files, when it is read."""
