@@ -88,10 +88,22 @@ def golden_calls(replay: Replay) -> list[int]:
     return sorted({0, calls[-1], max(calls, key=sent.__getitem__), *changed[:1], *most_cut[:1]})
 
 
-def _measured(replays: Sequence[Replay]) -> dict[str, int]:
+def _measured(replays: Sequence[Replay]) -> dict[str, int | float]:
+    """Return the figures of all replays together; loss and cost only where they are known for every one."""
     sent = [tokens for replay in replays for tokens in replay.calls["in_window"]]
     over = sum(excess > 0 for replay in replays for excess in replay.calls["excess"])
-    return {"peak_tokens": max(sent, default=0), "sum_tokens": sum(sent), "calls_over_budget": over}
+    made: dict[str, int | float] = {
+        "peak_tokens": max(sent, default=0),
+        "sum_tokens": sum(sent),
+        "calls_over_budget": over,
+    }
+    shares = [replay.loss.references for replay in replays]
+    if all(share.value is not None for share in shares):
+        made["loss"] = round(sum(share.lost for share in shares) / sum(share.used for share in shares), 4)
+    costs = [replay.cost.total for replay in replays]
+    if costs and None not in costs:
+        made["cost_usd"] = round(sum(cost for cost in costs if cost is not None), 6)
+    return made
 
 
 def as_json(config: Configuration) -> dict[str, Any]:

@@ -70,7 +70,12 @@ def test_provenance_says_what_was_measured() -> None:
     assert provenance["exported_at"] == "2026-03-14T15:09:26Z"
     assert provenance["inspector"] == ENGINE_VERSION
     assert [entry["calls"] for entry in provenance["transcripts"]] == [len(transcript.calls)]
-    assert provenance["measured"] == {"peak_tokens": max(sent), "sum_tokens": sum(sent), "calls_over_budget": 0}
+    measured = provenance["measured"]
+    plain = {"peak_tokens": max(sent), "sum_tokens": sum(sent), "calls_over_budget": 0}
+    assert {key: measured[key] for key in plain} == plain
+    share = shown.loss.references
+    assert measured.get("loss") == (None if share.value is None else round(share.lost / share.used, 4))
+    assert measured.get("cost_usd") == (None if shown.cost.total is None else round(shown.cost.total, 6))
 
 
 def test_the_time_of_the_export_is_written_in_utc() -> None:
