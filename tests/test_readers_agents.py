@@ -245,7 +245,7 @@ FOLDERS = (
 WRONG_IN_THE_RECORDING = {
     "agent-sessions-2026-08.jsonl": {"call_without_result", "result_without_call"},  # texts and ids were taken out
     "exec-json-stream-5.jsonl": {"no_message", "first_not_user"},  # prompts are not recorded
-    "gemini-cli-trajectory.json": {"result_without_call"},
+    "gemini-cli-trajectory.json": {"result_without_call", "call_after_reply"},
 }
 
 
