@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StrictBool, StrictInt, ValidationError, field_validator
 
 from .errors import ConfigError
-from .rules import Eviction, Match, Rule, Tier, Treatment
+from .rules import Eviction, Match, Rule, Tier, Treatment, pattern_fault
 from .shrinker_config import ShrinkerConfig, shrinker_models
 from .spans import SpanKind
 from .strategy_config import Count, GroupConfig, Settings, Share, StrategyConfig, strategy_kinds, strategy_models
@@ -74,10 +73,9 @@ class MatchConfig(Settings):
     @field_validator("pattern")
     @classmethod
     def _compiles(cls, value: str | None) -> str | None:
-        try:
-            re.compile(value or "")
-        except re.error as error:
-            raise ValueError(f"is not a regular expression: {error}") from None
+        fault = pattern_fault(value) if value is not None else None
+        if fault is not None:
+            raise ValueError(f"is not a regular expression of RE2's kind: {fault}")
         return value
 
 

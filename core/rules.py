@@ -6,12 +6,14 @@ rule names is recoverable, unless it is one of those that always stay.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import Any
+
+import re2
 
 
 class Eviction(StrEnum):
@@ -65,7 +67,7 @@ class Match:
             and self.role in (None, role)
             and (self.tool is None or fnmatchcase(tool, self.tool))
             and (self.section is None or fnmatchcase(section, self.section))
-            and (self.pattern is None or _compiled(self.pattern).search(text) is not None)
+            and (self.pattern is None or _is_in(self.pattern, text))
         )
 
 
@@ -125,6 +127,29 @@ def may_become(tokens: int, said: Treatment) -> bool:
     return said.min_tokens is None or tokens >= said.min_tokens
 
 
+def pattern_fault(pattern: str) -> str | None:
+    """Return why a pattern cannot be searched for, None if it can.
+
+    Patterns are RE2's: without look-around and references back, so that no pattern takes longer than its text.
+    """
+    try:
+        _compiled(pattern)
+    except re2.error as error:
+        told = error.args[0] if error.args else ""
+        return told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+    return None
+
+
 @lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def _compiled(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def _is_in(pattern: str, text: str) -> bool:
+    """Return whether a pattern stands in a text; half a surrogate pair in it matches nothing."""
+    try:
+        return _compiled(pattern).search(text) is not None
+    except UnicodeEncodeError:
+        return _compiled(pattern).search(text.encode("utf-8", "replace").decode()) is not None

@@ -208,10 +208,11 @@ _NEW_CLAUDE_SCALE = 1.5  # Claude 4.7 and later: measured 1.48 to 1.53
 _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
 
-def counter_for_model(model: str | None) -> TiktokenCounter:
+def counter_for_model(model: object) -> TiktokenCounter:
     """Return the counter for a model's texts; an estimate where its tokenizer is not public or the name unknown."""
     # openai/gpt-4o, ft:gpt-4o:team::id and gpt-4o are one model.
-    short = (model or "").lower().rpartition("/")[2].removeprefix("ft:").partition(":")[0]
+    named = model if isinstance(model, str) else ""  # a recording may hold anything in its place
+    short = named.lower().rpartition("/")[2].removeprefix("ft:").partition(":")[0]
     try:
         return TiktokenCounter(tiktoken.encoding_name_for_model(short))
     except (KeyError, ConfigError):  # not an OpenAI name, or one so old that its encoding is not bundled

@@ -47,7 +47,7 @@ def absolute_imports(path: Path) -> set[str]:
     return {name for level, name in imports_of(path) if level == 0}
 
 
-MODULES = {"PyYAML": "yaml"}
+MODULES = {"PyYAML": "yaml", "google-re2": "re2"}
 """What packages are called where they are imported, if otherwise."""
 
 

@@ -128,7 +128,7 @@ class TranscriptBuilder:
             captured=placed.last,
             response=response,
             usage=usage or Usage(),
-            model=model,
+            model=model if isinstance(model, str) and model else None,
             at=at,
             fidelity=fidelity,
             variants=placed.variants,

@@ -68,7 +68,7 @@ def parsed(slot: str, text: str) -> dict[str, Any]:
     """Return the configuration that a parameter of the address holds. ConfigError if it is none."""
     try:
         said = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise ConfigError(

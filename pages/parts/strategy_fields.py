@@ -91,7 +91,7 @@ def json_value(name: str, text: str, empty: Any = None) -> Any:
         return [] if empty is None else empty
     try:
         value = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(name, f"this is not JSON: {error}.", "Correct it, or leave it empty.") from None
     if not isinstance(value, list | dict):
         raise ConfigError(name, "this is no list and no object.", "Correct it, or leave it empty.")
