@@ -79,3 +79,8 @@ def test_escaped_text_has_no_sign_without_a_backslash(text: str) -> None:
 
 def test_json_keeps_its_order_and_its_letters() -> None:
     assert as_text({"b": "ü", "a": [1]}) == '{\n  "b": "ü",\n  "a": [\n    1\n  ]\n}'
+
+
+@pytest.mark.parametrize("sign", ["\u202e", "\u202a", "\u2066", "\u2069"])
+def test_signs_of_direction_do_not_leave_a_text(sign: str) -> None:
+    assert escaped(f"a{sign}b") == "ab"

@@ -27,8 +27,13 @@ def show_error(error: PromptInspectorError) -> None:
         st.error(escaped(str(error)))
 
 
+DIRECTIONS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Signs that turn the direction of what follows: in a title they would reorder the page around it."""
+
+
 def escaped(text: str) -> str:
     """Return a text of unknown origin as Markdown that shows it as it is."""
+    text = text.translate(DIRECTIONS)
     for sign in "\\`*_{}[]()<>#+-!|~$:":
         text = text.replace(sign, "\\" + sign)
     return text

@@ -17,7 +17,10 @@ TRANSCRIPT, SPAN, CALL = "transcript", "span", "call"
 
 def chosen_transcript(store: Library) -> Opened | None:
     """Return the transcript that the address names, else the one seen last, else the newest; None without any."""
-    named = _number(st.query_params.get(TRANSCRIPT))
+    given = st.query_params.get(TRANSCRIPT)
+    named = _number(given)
+    if given and named is None:
+        raise NotFound(f"There is no transcript {given[:40]!r}. Open one from the Library.")
     remembered = st.session_state.get("seen_transcript")
     wanted = named or remembered
     if wanted is not None:
