@@ -11,11 +11,11 @@ from core.plan import Status
 from core.runtime import Hints
 from core.wire import dump
 from tests.engine_bodies import DIALECTS, bodies
-from tests.engine_checks import KINDS, assemble, check, configurations, size, with_budget
+from tests.engine_checks import KINDS, STUBBING, assemble, check, configurations, size, with_budget
 from tests.explore import examples, explore
 
 BOTH = pytest.mark.parametrize("dialect", DIALECTS)
-EACH = pytest.mark.parametrize("kind", KINDS)
+EACH = pytest.mark.parametrize("kind", [*KINDS, *STUBBING])
 
 
 def budgets(whole: int) -> st.SearchStrategy[int | None]:
@@ -44,7 +44,7 @@ def drawn(data: st.DataObject, kind: str, dialect: str) -> tuple[dict[str, Any],
     return body, with_budget(config, data.draw(budgets(size(config, body))))
 
 
-@examples(80)
+@examples(60)
 @BOTH
 @EACH
 def test_every_result(kind: str, dialect: str, count: int) -> None:
@@ -55,7 +55,7 @@ def test_every_result(kind: str, dialect: str, count: int) -> None:
     explore(count, run)
 
 
-@examples(80)
+@examples(60)
 @BOTH
 @EACH
 def test_a_lower_budget_never_sends_more(kind: str, dialect: str, count: int) -> None:
@@ -72,7 +72,7 @@ def test_a_lower_budget_never_sends_more(kind: str, dialect: str, count: int) ->
     explore(count, run)
 
 
-@examples(80)
+@examples(60)
 @BOTH
 @EACH
 def test_a_result_assembled_again_is_the_same(kind: str, dialect: str, count: int) -> None:
@@ -94,14 +94,16 @@ def goes_by_budget_alone(config: dict[str, Any]) -> bool:
     return config["strategy"].get("trigger", 1.0) in (1.0, None) and not groups
 
 
-@examples(60)
+@examples(40)
 @BOTH
 @EACH
 def test_a_budget_above_the_input_changes_nothing(kind: str, dialect: str, count: int) -> None:
     def run(data: st.DataObject) -> None:
         body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect, rules=st.just([])))
+        if "trigger" in config["strategy"]:
+            config["strategy"] |= {"trigger": 1.0}
         if kind == "tiered_injection":
-            config["strategy"] |= {"trigger": 1.0, "groups": []}
+            config["strategy"] |= {"groups": []}
         enough = size(config, body) + config["strategy"].get("overhead", 0)
         for budget in (enough, enough + data.draw(st.integers(1, 1000)), None):
             result = assemble(with_budget(config, budget), body)

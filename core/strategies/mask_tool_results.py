@@ -49,6 +49,11 @@ class _Assembler(UnitAssembler):
         self.strategy = strategy
         self.masks = Masks(self.log, context.dialect, context.counter, strategy.placeholder, strategy.exclude)
 
+    def extras(self, cut: int) -> tuple[int, ...]:
+        """Return the newest user message alone: no message goes, so none must stay for another's sake."""
+        newest = self.log.last_user
+        return (newest,) if 0 <= newest < cut and not self.log.units[newest].stays else ()
+
     def _plan(self) -> Plan:
         if not self._triggered():
             return self.untouched(Status.FITS)
