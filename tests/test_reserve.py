@@ -88,3 +88,41 @@ def test_a_list_is_cut_between_items_with_the_count_left_out() -> None:
     assert (made.status, made.reason) == (Inclusion.OMITTED, "budget_exhausted")
     wide = Section("facts", "Facts", " | ".join(items), True, 38, items=items)
     assert fill([wide], 500, CHARACTERS).sections[0].text == "alpha-one | beta-two (+2 more)"
+
+
+def published(known: list[Section], asked: int) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The published rules A-P2 to A-P12: the reserve is ignored where it does not suffice, and the total is raised."""
+    total, used, told = max(24, asked), 0, []
+    for place, section in enumerate(known):
+        row = {"key": section.key, "status": "OMITTED", "reason": "source_empty", "original": 0, "included": 0}
+        told.append(row)
+        if not section.text.strip():
+            continue
+        row["original"] = len(section.text)
+        before = len(section.label) + 4 + (1 if used else 0)
+        cap = 10**9 if section.cap is None else section.cap
+        later = [other for other in known[place + 1 :] if other.required and other.text.strip()]
+        reserve = sum(len(other.label) + 5 + min(len(other.text), other.cap or 10**9, 24) for other in later)
+        limit = max(0, min(cap, total - used - reserve - before))
+        if not section.required and limit < 40:
+            row["reason"] = "budget_exhausted"
+            continue
+        if section.required and limit < 24:
+            limit = min(cap, max(24, total - used - before))
+        text = trimmed(section.text, limit, len)
+        cut = len(section.text) > limit
+        row |= {
+            "status": "TRUNCATED" if cut else "INCLUDED",
+            "reason": "truncated_to_budget" if cut else section.reason,
+            "included": len(text),
+        }
+        used += len(text) + before
+    raised = max(total, used)
+    return told, {"total": raised, "used": used, "remaining": raised - used}
+
+
+@pytest.mark.parametrize("case", DATA["cases"], ids=lambda case: case["id"])
+def test_the_published_result_is_what_the_case_says(case: dict[str, Any]) -> None:
+    told, budget = published(sections(case["input"]), case["input"]["total"])
+    assert told == case["published"]["sections"]
+    assert budget == {key: case["published"]["budget"][key] for key in budget}
