@@ -206,6 +206,7 @@ def damaged(content: bytes, at: bytes, by: int) -> bytes:
         (damaged(zipped({"a.json": CHAT}), b"PK\x01\x02", 8), "a.json is locked with a password"),
         (damaged(as_zstandard(CHAT.encode()), b"a.json", 12), "the file cannot be read"),
     ],
+    ids=["cut", "member", "locked", "zstandard"],
 )
 def test_damaged_archives_are_reported(content: bytes, problem: str) -> None:
     found = read(content)
