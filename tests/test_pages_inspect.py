@@ -114,14 +114,12 @@ def test_a_window_that_leaves_nothing_is_a_sentence(page: Open, store: Library) 
 
 
 @pytest.mark.parametrize("number", ["999999", "-1", "abc", "9" * 40])
-def test_an_unknown_transcript_is_a_sentence_and_nonsense_is_the_newest(
-    page: Open, store: Library, number: str
-) -> None:
+def test_a_transcript_that_is_not_there_is_a_sentence_never_another_one(page: Open, number: str) -> None:
     app = page(PAGE, transcript=number)
-    if number == "999999":
-        assert "There is no transcript 999999 here." in shown(app)
-    else:
-        assert app.query_params["transcript"] == str(store.list(limit=1)[0].id)
+    said = shown(app).replace("\\", "")
+    assert "There is no transcript" in said
+    assert number[:40] in said
+    assert not app.dataframe
 
 
 def test_the_diff_says_what_entered(page: Open, store: Library) -> None:
