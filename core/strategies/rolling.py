@@ -80,11 +80,11 @@ class RollingSummaries:
         units = self._log.units
         covered = self._log.passing_messages[cut] - sum(units[index].stop - units[index].first for index in skipped)
         chosen: list[tuple[int, list[str]]] = []
-        length = 0
+        length, left_out = 0, covered
         for index in self._backwards(cut, skipped):
             lines = _lines_of(units[index])
             length += sum(map(len, lines)) + len(lines)
-            left_out = covered - sum(len(told) for _, told in chosen) - len(lines)
+            left_out -= len(lines)
             if not lines or length + len(heading(left_out)) > self._characters:
                 break
             chosen.append((index, lines))
