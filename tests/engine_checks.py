@@ -158,9 +158,10 @@ def check_accounts(config: Mapping[str, Any], body: Wire, result: Result) -> Non
 def _by_kind(result: Result) -> dict[str, int]:
     """Tokens by span kind, without what tells a leading system message from a later one: it is read in sections."""
     same = {SpanKind.IMAGE: "aside", SpanKind.OTHER: "aside", SpanKind.OVERHEAD: "aside"}
+    same[SpanKind.EXAMPLES] = same[SpanKind.SUMMARY] = "instructions"
     found: Counter[str] = Counter()
     for kind, tokens in result.plan.kinds().items():
-        found["instructions" if kind is SpanKind.EXAMPLES else same.get(kind, kind)] += tokens
+        found[same.get(kind, kind)] += tokens
     return {kind: tokens for kind, tokens in found.items() if tokens}
 
 
