@@ -55,6 +55,8 @@ class _Draft:
     summary: RollingSummary | None
     head: HeadEdit
     tokens: int
+    bare: int
+    """Tokens without the summary."""
 
 
 class _Assembler(UnitAssembler):
@@ -107,12 +109,15 @@ class _Assembler(UnitAssembler):
         drafts: dict[int, _Draft] = {}
 
         def fits(cut: int) -> bool:
+            # A summary takes the room that is there, so it says nothing about whether the rest fits.
             drafts[cut] = self._draft(cut)
-            return self._is_small_enough(drafts[cut].tokens)
+            return self._is_small_enough(drafts[cut].bare)
 
         cut = on_grid(wanted, wanted, self.strategy.step, self.log.totals, fits)
-        draft = drafts.get(cut) or self._draft(cut)
-        return draft if draft.tokens < whole.tokens else whole
+        if cut not in drafts:
+            drafts[cut] = self._draft(cut)
+            cut = min(reversed(drafts), key=lambda made: drafts[made].tokens)
+        return drafts[cut] if drafts[cut].tokens < whole.tokens else whole
 
     def _triggered(self, tokens: int) -> bool:
         if self.strategy.trigger == 0:
@@ -126,17 +131,18 @@ class _Assembler(UnitAssembler):
         inactive = list(self.activation.inactive(cut, only_newest))
         head = self.head_edits.without(inactive, self.activation, None)
         kept = self.kept_tokens(cut) - self.fixed.tokens - self.retrieval.weight(cut)
-        summary = self._summary(cut, head, kept) if cut and summarised else None
+        bare = kept + self.head_edits.tokens(head)
+        summary = self._summary(cut, head, bare) if cut and summarised else None
         if summary is not None:
             head = self.head_edits.without(inactive, self.activation, summary)
-        return _Draft(cut, summary, head, kept + self.head_edits.tokens(head))
+        return _Draft(cut, summary, head, kept + self.head_edits.tokens(head), bare)
 
-    def _summary(self, cut: int, head: HeadEdit, kept: int) -> RollingSummary | None:
+    def _summary(self, cut: int, head: HeadEdit, bare: int) -> RollingSummary | None:
         """Return the summary of what stands before a cut, in the room that everything else leaves in the budget.
 
         Where that is over the budget by itself, no summary could help, and it has the length that it may have.
         """
-        budget, bare = self.context.budget, kept + self.head_edits.tokens(head)
+        budget = self.context.budget
         if budget is None or bare > budget:
             return self.summaries.before(cut, self.extras(cut))
         return self.summaries.before(cut, self.extras(cut), budget - bare - self.head_edits.next_frame(head))
