@@ -8,7 +8,7 @@ newest user message, the open unit and what rules pin; all else goes, and the de
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .. import marks
@@ -36,7 +36,9 @@ CHINESE = {
 }
 LABELS = {"english": ENGLISH, "chinese": CHINESE}
 LEAST_TOTAL = 24
-TITLE = f"{marks.CONTEXT}\n"
+SHARES = 16
+"""A total that does not fit is tried in so many parts. Each part says the same at any budget, so a smaller budget never
+sends more, though a smaller total can: what one section does not take, the next one may."""
 LONGEST_ITEM = 4000
 """Characters of one item that are looked at; every cap is far below."""
 
@@ -89,14 +91,11 @@ class _Assembler(UnitAssembler):
         self.inference.catch_up()
         cut = log.deepest
         floor = self.kept_tokens(cut)
-        injected = self._context_text(cut, (self.context.budget or 0) - floor)
+        injected = self._injected(cut, (self.context.budget or 0) - floor - self.frame)
         if injected is None:
             return self._made(cut, floor, None)
         head = HeadEdit(injected=(injected,), overhead=self.fixed.overhead + self.frame)
-        tokens = floor + injected.tokens + self.frame
-        if tokens >= self.size or self._over(tokens):
-            return self._made(cut, floor, None)
-        return self._made(cut, tokens, head)
+        return self._made(cut, floor + injected.tokens + self.frame, head)
 
     def _made(self, cut: int, tokens: int, head: HeadEdit | None) -> Plan:
         if tokens >= self.size:
@@ -107,29 +106,28 @@ class _Assembler(UnitAssembler):
         )
         return self.made(self.with_extras(runs, cut), tokens, head=head)
 
-    def _context_text(self, cut: int, room: int) -> Injected | None:
-        """Return the context message that fits the total and the room (in tokens) that is left; None if none does."""
-        counter = self.context.counter
-        room -= self.frame + counter.count(TITLE)
-        total = self.strategy.total
-        if self.strategy.unit == "tokens":
-            total = min(total, room)
-        if total < LEAST_TOTAL // 4 or room <= 0:
+    def _injected(self, cut: int, room: int) -> Injected | None:
+        """Return the context message for the room (in tokens) that is left: all of it, or the largest that fits."""
+        room = min(room, self.size - self.kept_tokens(cut) - self.frame - 1)
+        if room <= 0:
             return None
-        filled = fill(self._sections(cut), total, self.measure, self._floors())
-        text = _rendered(filled, self.strategy.labels)
-        return (
-            None
-            if text is None
-            else Injected(
-                "context",
-                SpanKind.MEMORY,
-                text,
-                counter.count(text),
-                "sections of what was said before",
-                "strategy.total",
-            )
-        )
+        sections = self._sections(cut)
+        whole = self._filled(sections, self.strategy.total)
+        if whole is None or whole.tokens <= room:
+            return whole
+        smaller = (self._filled(sections, self.strategy.total * share // SHARES) for share in range(1, SHARES))
+        fitting = (made for made in smaller if made is not None and made.tokens <= room)
+        return max(fitting, key=lambda made: made.tokens, default=None)
+
+    def _filled(self, sections: Sequence[Section], total: int) -> Injected | None:
+        """Return the context message of a total; None where the total is too small for any."""
+        if total < (LEAST_TOTAL if self.strategy.unit == "chars" else LEAST_TOTAL // 4):
+            return None
+        text = _rendered(fill(sections, total, self.measure, self._floors()), self.strategy.labels)
+        if text is None:
+            return None
+        tokens = self.context.counter.count(text)
+        return Injected("context", SpanKind.MEMORY, text, tokens, "sections of what was said before", "strategy.total")
 
     def _floors(self) -> Floors:
         return Floors(self.strategy.required_floor, self.strategy.optional_floor)
