@@ -1,6 +1,7 @@
 """The command line of the engine: `python -m core replay | verify | schema`.
 
 Exit codes: 0 all is well, 1 a golden call gave other bytes or could not be checked, 2 the input cannot be used.
+Calls are counted from 1 where a person reads them, and from 0 in JSON, as the `call` of a golden call is.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .command_line import command_parser, run
 from .config import Configuration, load_config
 from .errors import PromptInspectorError
 from .readers import read
@@ -22,17 +24,11 @@ from .verification import first_difference, golden, verify
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    options = _parser().parse_args(arguments)
-    try:
-        code: int = options.run(options)
-    except PromptInspectorError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return code
+    return run(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m core", description=__doc__.partition("\n")[0])
+    parser = command_parser("core", __doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     replays = commands.add_parser("replay", help="replay transcripts under a configuration, one line a call")
     replays.add_argument("config", type=Path)
@@ -88,7 +84,7 @@ def _table(made: Replay) -> None:
     for call in range(len(made.transcript.calls)):
         cells = [f"{made.calls[f'kind.{kind}'][call]:15,}" for kind in kinds]
         status, sent, entered = (made.calls[name][call] for name in ("status", "in_window", "entered"))
-        print("  ".join([f"{call:4d}", f"{status:14s}", f"{sent:9,}", f"{entered:8,}", *cells]))
+        print("  ".join([f"{call + 1:4d}", f"{status:14s}", f"{sent:9,}", f"{entered:8,}", *cells]))
 
 
 def _verify(options: argparse.Namespace) -> int:
@@ -112,7 +108,7 @@ def _compare(config: Configuration, other: Configuration, transcripts: Sequence[
         for call in range(len(transcript.calls)):
             difference = first_difference(ours.request(call), theirs.request(call))
             if difference is not None:
-                print(f"{transcript.title}, call {call}: {difference}")
+                print(f"{transcript.title}, call {call + 1}: {difference}")
                 break
         else:
             print(f"{transcript.title}: all {len(transcript.calls)} calls send the same bytes.")

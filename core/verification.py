@@ -21,7 +21,10 @@ from .wire import body_sha256, dump
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One golden call. `got` is None where the transcript was not given or has no such call."""
+    """One golden call; `call` is 0-based as in JSON.
+
+    `got` is None where the transcript was not given or has no such call.
+    """
 
     transcript: str
     title: str
@@ -34,9 +37,14 @@ class Checked:
         """Whether the same bytes came out."""
         return self.got == self.expected
 
+    @property
+    def _call(self) -> str:
+        """The call as people count: from 1."""
+        return f"call {self.call + 1:,}" if self.call >= 0 else "a call that is no number from 0 on"
+
     def __str__(self) -> str:
         """Return a whole sentence."""
-        where = f"{self.title or self.transcript[:12]}, call {self.call}"
+        where = f"{self.title or self.transcript[:12]}, {self._call}"
         if self.got is None:
             return f"{where}: not checked, transcript {self.transcript} was not given or has no such call."
         if self.holds:

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from core.errors import PromptInspectorError
+from core.command_line import CANNOT, command_parser, run
 from core.readers import format_names
 from core.redact import Privacy
 
@@ -26,19 +26,13 @@ COLUMNS = ("file", "format", "transcripts", "new", "calls", "messages", "problem
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
-    options = _parser().parse_args(arguments)
-    try:
-        code: int = options.run(options)
-    except PromptInspectorError as error:
-        print(error, file=sys.stderr)
-        return 2
-    return code
+    return run(_parser(), arguments)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m storage", description=__doc__.partition("\n")[0])
+    parser = command_parser("storage", __doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    imports = commands.add_parser("import", help="store the transcripts of files, folders and ZIP archives")
+    imports = commands.add_parser("import", help="store the transcripts of files, folders and archives (ZIP, tar)")
     imports.add_argument("paths", nargs="+", type=Path, metavar="PATH")
     imports.add_argument("--format", choices=format_names(), metavar="NAME", help="read all files as this format")
     imports.add_argument("--mask-emails", action="store_true", help="hide e-mail addresses too, not only secrets")
@@ -57,7 +51,7 @@ def _import(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("Stopped. What was stored so far is complete; the same command goes on from there.", file=sys.stderr)
         _tell(work, options.all)
-        return 2
+        return CANNOT
     _tell(work, options.all)
     return 0 if all(file.transcripts for file in work.files) else 1
 

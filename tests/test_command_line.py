@@ -1,8 +1,9 @@
-"""`python -m core`: what it prints and how it exits, run as a command."""
+"""`python -m core` and how every command ends: what is printed and with which code, run as a command."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,9 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from core import command_line
+from core.command_line import command_parser
+from core.config import load_config
+from core.errors import ConfigError
 from core.export import exported
 from core.readers import read
 from core.replay import replay
+from storage import Library
+from storage.database import open_engine
 
 ROOT = Path(__file__).parents[1]
 SAMPLE = ROOT / "sample_data" / "support_triage.jsonl"
@@ -77,3 +84,63 @@ def test_a_bad_configuration_is_a_sentence_and_exit_code_2(tmp_path: Path, text:
 
 def test_schema_is_json() -> None:
     assert "strategy" in json.loads(run("schema").stdout)["properties"]
+
+
+def test_calls_are_counted_from_1_for_people_and_from_0_in_json(config: Path) -> None:
+    calls = len(read(SAMPLE).transcripts[0].calls)
+    table = run("replay", config, SAMPLE).stdout.splitlines()[2:]
+    assert [int(row.split()[0]) for row in table] == list(range(1, calls + 1))
+    golden = json.loads(config.read_text(encoding="utf-8"))["provenance"]["golden"]
+    said = run("verify", config, SAMPLE).stdout.splitlines()
+    assert [f", call {made['call'] + 1}: the same bytes" in line for made, line in zip(golden, said, strict=True)]
+    assert {made["call"] for made in golden} <= set(range(calls))
+
+
+def test_the_first_call_that_differs_is_counted_from_1(config: Path) -> None:
+    other = config.with_name("other.json")
+    other.write_text(json.dumps({"strategy": {"kind": "full_history"}}), encoding="utf-8")
+    transcript = read(SAMPLE).transcripts[0]
+    ours, theirs = (replay(transcript, load_config(path)) for path in (config, other))
+    first = next(call for call in range(len(transcript.calls)) if ours.request(call) != theirs.request(call))
+    assert f", call {first + 1}: They differ first" in run("verify", config, SAMPLE, "--against", other).stdout
+
+
+def into_a_closed_pipe(*command: str, **environment: str) -> tuple[int, str]:
+    """Return the exit code of a command that nobody reads, and what it says of it."""
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        made = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=ROOT, env=os.environ | environment, stdout=writes, stderr=subprocess.PIPE, text=True, check=False,
+        )  # fmt: skip
+    finally:
+        os.close(writes)
+    return made.returncode, made.stderr
+
+
+@pytest.mark.parametrize("arguments", [("replay",), ("replay", "--json"), ("verify",), ("schema",)])
+def test_a_reader_that_leaves_ends_a_command_quietly(arguments: tuple[str, ...], config: Path) -> None:
+    files = () if arguments[0] == "schema" else (str(config), str(SAMPLE))
+    assert into_a_closed_pipe("core", *arguments, *files) == (141, "")
+
+
+def test_a_reader_that_leaves_ends_an_import_quietly_and_all_is_stored(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    assert into_a_closed_pipe("storage", "import", str(SAMPLE), PROMPT_INSPECTOR_DB=url) == (141, "")
+    stored = Library(open_engine(url)).list(limit=10)
+    assert SAMPLE.name in [summary.source for summary in stored]
+
+
+@pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt, 130), (ConfigError("a", "b.", "C."), 2)])
+def test_what_ends_a_command_gives_its_code(
+    raised: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def ends(_options: object) -> int:
+        raise raised
+
+    parser = command_parser("example", "An example.\n\nMore.")
+    parser.set_defaults(run=ends)
+    assert command_line.run(parser, []) == code
+    assert capsys.readouterr().err.count("\n") == 1
+    assert parser.description == "An example."
