@@ -141,7 +141,7 @@ class _LiveRun:
     def fail(self, call: int, response: Any) -> None:
         """Note a call whose response is no message."""
         if len(self._failures) < MOST_FAILURES:
-            self._failures.append(f"call {call} failed: {shortened(text_of_json(response))}")
+            self._failures.append(f"call {call + 1} failed: {shortened(text_of_json(response))}")
 
     def write(self, connection: Connection, row: Any) -> None:
         """Write what was added, and the transcript's new name and counts."""

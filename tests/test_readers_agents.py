@@ -120,7 +120,7 @@ class TestPi:
         assert [message["role"] for message in window] == ["user", "assistant", "tool", "assistant", "user"]
         assert window[0]["content"].endswith("summary:\n\nsum")
         assert len(prompts(transcript, history=True)[2]) == 5
-        assert "the conversation was compacted before call 2" in transcript.notes
+        assert "the conversation was compacted before call 3" in transcript.notes
 
     @pytest.mark.parametrize(
         ("message", "expected"),

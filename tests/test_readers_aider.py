@@ -44,7 +44,7 @@ def test_a_history() -> None:
         "token figures are rounded, as aider prints them",
         "files in the chat and the map of the repository are not recorded",
         "system prompt not recorded",
-        "the chat was cleared before call 2",
+        "the chat was cleared before call 3",
     ]
 
 

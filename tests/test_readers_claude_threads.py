@@ -117,7 +117,7 @@ def test_a_compaction_restarts_the_prompt_and_not_the_history(boundary: dict[str
     assert transcript.history(1)["messages"] == [*first, more]
     assert transcript.captured(2)["messages"] == [summary, more, reply, said("user", "and more")]
     assert transcript.history(2)["messages"] == [*first, more, reply, said("user", "and more")]
-    assert transcript.notes == (*NOTES, "the conversation was compacted before call 1")
+    assert transcript.notes == (*NOTES, "the conversation was compacted before call 2")
 
 
 def test_a_summary_without_a_boundary_restarts_the_prompt_too() -> None:

@@ -88,7 +88,7 @@ def test_a_condensed_history_of_roo() -> None:
     transcript = only(dated(user("<task>a</task>"), summary, user("b"), said("c")))
     assert prompts(transcript) == [[user("<task>a</task>"), said("summary"), user("b")]]
     assert prompts(transcript, history=True) == [[user("<task>a</task>"), user("b")]]
-    assert "the conversation was compacted before call 0" in transcript.notes
+    assert "the conversation was compacted before call 1" in transcript.notes
 
 
 def test_a_condensed_history_that_keeps_what_it_hides() -> None:
@@ -109,7 +109,7 @@ def test_a_window_that_slid() -> None:
     transcript = only(talk)
     assert prompts(transcript)[2] == [user("<task>a</task>"), said("d"), user("[messages hidden]"), user("e")]
     assert len(prompts(transcript, history=True)[2]) == 6
-    assert "old messages were left out of the prompt before call 2" in transcript.notes
+    assert "old messages were left out of the prompt before call 3" in transcript.notes
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_cline_left_out_of_its_prompts() -> None:
     transcript = only([[*shown, cut, shown[-1]]])
     history = prompts(transcript, history=True)[2]
     assert prompts(transcript)[2] == [history[0], *history[3:]]
-    assert "old messages were left out of the prompt before call 2" in transcript.notes
+    assert "old messages were left out of the prompt before call 3" in transcript.notes
 
 
 def test_reasoning_that_stands_beside_the_messages() -> None:

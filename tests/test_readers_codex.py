@@ -137,7 +137,7 @@ def test_a_compaction_with_its_replacement() -> None:
     assert prompts(transcript) == [[item("user", "a")], [*replacement[1:], item("user", "c")]]
     assert prompts(transcript, history=True)[1] == [item("user", "a"), item("assistant", "b"), item("user", "c")]
     assert transcript.captured(1)["input"][0] == item("developer", "rules")
-    assert "the conversation was compacted before call 1" in transcript.notes
+    assert "the conversation was compacted before call 2" in transcript.notes
 
 
 def test_a_compaction_of_2025_is_a_call_and_a_message() -> None:
@@ -292,7 +292,7 @@ def test_an_item_that_never_ended_and_a_turn_that_failed() -> None:
     transcript = only(records)
     assert len(transcript.calls) == 1
     assert "command_execution i did not end" in transcript.notes
-    assert "a turn failed before call 0" in transcript.notes
+    assert "a turn failed before call 1" in transcript.notes
 
 
 FILES = [

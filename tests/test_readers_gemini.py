@@ -174,7 +174,7 @@ def test_a_compression_begins_the_window_anew() -> None:
     asked = [content("user", "q1"), content("model", "a"), content("user", "q2")]
     assert prompts(transcript)[1] == [content("user", "summary"), content("user", "q2")]
     assert prompts(transcript, history=True)[1] == asked
-    assert "the conversation was compacted before call 1" in transcript.notes
+    assert "the conversation was compacted before call 2" in transcript.notes
 
 
 def test_the_messages_of_a_resumed_session_are_no_compression() -> None:

@@ -53,7 +53,7 @@ def test_a_compaction_replaces_the_steps_that_it_names() -> None:
     made = found.transcripts[0]
     assert seen(found, 1) == [("user", "task"), ("user", "so far")]
     assert [message["content"] for message in made.history(1)["messages"]] == ["task", "one"]
-    assert "the conversation was compacted before call 1" in made.notes
+    assert "the conversation was compacted before call 2" in made.notes
 
 
 def test_images_and_sources() -> None:

@@ -90,7 +90,7 @@ def test_a_compaction() -> None:
     assert (transcript.calls[2].response, transcript.calls[2].usage) == (said("s"), Usage(50, output=9))
     assert len(prompts(transcript, history=True)[3]) == 5
     assert transcript.captured(3)["messages"][0] == system("be Kimi")
-    assert "the conversation was compacted before call 3" in transcript.notes
+    assert "the conversation was compacted before call 4" in transcript.notes
 
 
 def test_an_older_wire_log() -> None:
@@ -133,7 +133,7 @@ def test_a_compaction_of_an_older_log_has_no_summary() -> None:
     transcript = only([*talk, old("TurnBegin", user_input="r"), *step])
     assert prompts(transcript)[1] == [user("r")]
     assert len(prompts(transcript, history=True)[1]) == 3
-    assert "the conversation was compacted, behind a summary that is not recorded, before call 1" in transcript.notes
+    assert "the conversation was compacted, behind a summary that is not recorded, before call 2" in transcript.notes
 
 
 def test_a_context_file() -> None:

@@ -89,7 +89,7 @@ def test_a_summary_that_took_the_place_of_messages() -> None:
     texts = [message["content"] for message in transcript.captured(2)["messages"]]
     assert texts == ["summary of the beginning", "q2", "a2", "q3"]
     assert [message["content"] for message in transcript.history(2)["messages"]] == ["q", "a", "q2", "a2", "q3"]
-    assert "the prompt was rewritten before call 2" in transcript.notes
+    assert "the prompt was rewritten before call 3" in transcript.notes
 
 
 def test_a_fork_of_a_thread_keeps_both_branches() -> None:

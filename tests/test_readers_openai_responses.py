@@ -118,7 +118,7 @@ def test_a_response_alone_repeats_instructions_and_tools() -> None:
 
 def test_a_response_that_compacted_says_so() -> None:
     transcript = only(response(TALK[4], {"type": "compaction", "id": "cmp", "encrypted_content": "x"}))
-    assert transcript.notes == ("prompt not recorded", "the provider compacted the conversation during call 0")
+    assert transcript.notes == ("prompt not recorded", "the provider compacted the conversation during call 1")
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_a_compaction_keeps_its_summary() -> None:
     )
     assert prompts(transcript)[2] == [user("What did we do so far?"), said("sum"), user("q2")]
     assert prompts(transcript, history=True)[2] == [user("q1"), said("a"), said("sum"), user("q2")]
-    assert "the conversation was compacted before call 2" in transcript.notes
+    assert "the conversation was compacted before call 3" in transcript.notes
 
 
 def test_results_that_were_pruned_are_short_in_later_prompts() -> None:
@@ -128,7 +128,7 @@ def test_results_that_were_pruned_are_short_in_later_prompts() -> None:
         user("q2"),
     ]
     assert prompts(transcript, history=True)[2][2] == result("c1", "long")
-    assert "old tool results were cleared before call 2" in transcript.notes
+    assert "old tool results were cleared before call 3" in transcript.notes
 
 
 def test_a_child_session_names_its_parent() -> None:

@@ -49,7 +49,7 @@ def test_a_condensation_takes_events_out_of_the_window_only() -> None:
     ]
     assert list(made.notes) == [
         "context that was recalled is rebuilt from its parts, not as it was worded",
-        "the conversation was compacted before call 2",
+        "the conversation was compacted before call 3",
     ]
 
 

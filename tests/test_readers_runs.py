@@ -54,7 +54,7 @@ def test_a_rewritten_prompt_keeps_its_history() -> None:
     before = [user("a"), said("b"), user("c"), said("d"), user("e")]
     after = [user("a"), user("summary of b and c"), said("d"), user("e"), said("f"), user("g")]
     transcript = run_of(body(*before), body(*after), body(*after, said("h"), user("i")))
-    assert transcript.notes == ("the prompt was rewritten before call 1",)
+    assert transcript.notes == ("the prompt was rewritten before call 2",)
     assert transcript.history(1)["messages"] == [*before, said("f"), user("g")]
     assert transcript.history(2)["messages"] == [*before, said("f"), user("g"), said("h"), user("i")]
     assert responses(transcript) == [said("f"), said("h"), None]
@@ -63,7 +63,7 @@ def test_a_rewritten_prompt_keeps_its_history() -> None:
 def test_an_edited_message_starts_a_branch_without_the_old_one() -> None:
     transcript = run_of(body(user("a"), said("b"), user("c")), body(user("a"), said("b"), user("C")))
     assert transcript.history(1)["messages"] == [user("a"), said("b"), user("C")]
-    assert transcript.notes == ("the prompt was rewritten before call 1",)
+    assert transcript.notes == ("the prompt was rewritten before call 2",)
 
 
 def test_masked_results_keep_what_really_happened() -> None:
@@ -95,7 +95,7 @@ def test_a_session_holds_what_extends_nothing() -> None:
     transcript = run_of(
         body(user("a"), metadata={"session_id": "s"}), body(user("title?"), metadata={"session_id": "s"})
     )
-    assert transcript.notes == ("another conversation of the same session begins with call 1",)
+    assert transcript.notes == ("another conversation of the same session begins with call 2",)
 
 
 def test_claude_codes_user_id_names_the_session() -> None:

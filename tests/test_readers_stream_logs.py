@@ -75,7 +75,7 @@ def test_events_of_claude_with_a_compaction() -> None:
     (call,) = transcript.calls
     content = [{"type": "compaction", "content": "summary"}, {"type": "text", "text": "hi"}]
     assert (call.response, call.usage) == ({"role": "assistant", "content": content}, Usage(5, output=9))
-    assert transcript.notes == ("prompt not recorded", "the provider compacted the conversation during call 0")
+    assert transcript.notes == ("prompt not recorded", "the provider compacted the conversation during call 1")
 
 
 def test_events_of_responses() -> None:

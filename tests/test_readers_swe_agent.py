@@ -39,7 +39,7 @@ def test_shortened_prompts_are_noted() -> None:
     made = of(small.swe_agent()).transcripts[0]
     assert list(made.notes) == [
         "tool definitions not recorded",
-        "old observations were shortened before they were sent, from call 2 on",
+        "old observations were shortened before they were sent, from call 3 on",
     ]
     assert [call.fidelity for call in made.calls] == [Fidelity.PARTIAL] * 3
     assert made.session == made.title == "astropy-1"

@@ -129,7 +129,7 @@ def test_a_prompt_sent_again_after_a_failure_is_the_same_run(library: Library) -
     again = library.append_call(exchange(0))
     assert (again.transcript, again.call) == (first.transcript, 1)
     assert library.summary(first.transcript).notes == (
-        'call 0 failed: {"error":{"type":"overloaded_error","message":"Overloaded"}}',
+        'call 1 failed: {"error":{"type":"overloaded_error","message":"Overloaded"}}',
     )
     check(library, first.transcript)
 
@@ -162,7 +162,7 @@ def test_a_rewritten_prompt_keeps_what_happened_before_as_its_history(kept: int,
     transcript = library.get(1)
     assert transcript.captured(3) == compacted
     assert transcript.history(3) == body
-    assert library.summary(1).notes == ("the prompt was rewritten before call 3",)
+    assert library.summary(1).notes == ("the prompt was rewritten before call 4",)
     check(library, 1)
 
 

@@ -139,7 +139,7 @@ def test_a_prompt_that_was_compacted_on_the_way_is_seen_whatever_its_summary_say
     (transcript,) = read("\n".join(map(json.dumps, lines))).transcripts
     assert transcript.captured(1)["messages"] == after["messages"]
     assert transcript.history(1)["messages"] == [*before["messages"], *after["messages"][-2:]]
-    assert "the prompt was rewritten before call 1" in transcript.notes
+    assert "the prompt was rewritten before call 2" in transcript.notes
 
 
 def completion(words: str) -> Wire:

@@ -203,7 +203,9 @@ class Thread:
 
     def _notes(self, builder: TranscriptBuilder, compacted: Sequence[int]) -> list[str]:
         notes = ["system prompt not recorded", "tool definitions not recorded"]
-        places = (f"before call {call}" if call < len(builder.calls) else "after the last call" for call in compacted)
+        places = (
+            f"before call {call + 1}" if call < len(builder.calls) else "after the last call" for call in compacted
+        )
         notes += [f"the conversation was compacted {place}" for place in dict.fromkeys(places)]
         if self.cleared:
             notes.append("old tool results were cleared in place at a point that the prompts here do not show")

@@ -67,7 +67,7 @@ class _Thread:
             self.session = self.session or text(value, "thread_id")
         else:
             if kind in ("turn.failed", "error"):
-                self.log.notes.append(f"a turn failed before call {self.log.calls}")
+                self.log.notes.append(f"a turn failed before call {self.log.calls + 1}")
             self.ignored.add(kind, place)
 
     def _item(self, kind: str, item: Wire, place: str) -> None:

@@ -143,7 +143,7 @@ class EventLog:
         if not self.is_whole and self.may_have_tools and not any(builder.dialect.tools(head) for head in heads):
             notes.append("tool definitions not recorded")
         for what, call in dict.fromkeys(self._rewritten):
-            notes.append(f"{what} before call {call}" if call < self.calls else f"{what} after the last call")
+            notes.append(f"{what} before call {call + 1}" if call < self.calls else f"{what} after the last call")
         live = {*builder.path(self.at.happened), ROOT}
         left = sum(call.history not in live for call in builder.calls)
         if left:

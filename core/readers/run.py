@@ -182,8 +182,8 @@ class Run:
 
 
 def _calls(indices: Sequence[int]) -> str:
-    """Name calls by their index, as the transcript counts them; the first ten of many."""
-    names = [str(index) for index in indices[:10]]
+    """Name calls as people count them, from 1; the first ten of many."""
+    names = [str(index + 1) for index in indices[:10]]
     if len(indices) > 10:
         names.append(f"{len(indices) - 10} more")
     return f"call {names[0]}" if len(names) == 1 else f"calls {', '.join(names[:-1])} and {names[-1]}"

@@ -275,7 +275,7 @@ def _length(wire: Wire) -> int:
 
 
 def _compactions(builder: TranscriptBuilder) -> list[str]:
-    found = (at for at, call in enumerate(builder.calls) if compacts(call.response))
+    found = (at for at, call in enumerate(builder.calls, 1) if compacts(call.response))
     return [f"the provider compacted the conversation during call {at}" for at in found]
 
 

@@ -117,7 +117,7 @@ class _Run:
             notes.append(UNKNOWN_PROCESSORS)
         differ = [at for at, call in enumerate(self.builder.calls) if call.captured != call.history]
         if differ:
-            notes.append(f"old observations were shortened before they were sent, from call {differ[0]} on")
+            notes.append(f"old observations were shortened before they were sent, from call {differ[0] + 1} on")
         return notes
 
     def _check(self, wires: Sequence[Wire], place: str) -> None:
