@@ -17,7 +17,7 @@ from core.readers import Report, read_stream
 
 from .library import Library
 
-__all__ = ["ImportedFile", "Importing", "import_path"]
+__all__ = ["ImportedFile", "Importing", "import_path", "unreadable"]
 
 CONFIGURATION = "this is an exported configuration, not a transcript. Import it on the page Configurations."
 LARGEST_CONFIGURATION = 1_000_000
@@ -31,6 +31,7 @@ class ImportedFile:
     name: str
     format: str | None
     transcripts: int
+    """Those that are in the library now, new or not."""
     new: int
     calls: int
     messages: int
@@ -38,6 +39,11 @@ class ImportedFile:
     """Records that are no messages by design."""
     problems: tuple[str, ...]
     remarks: tuple[str, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether nothing of it could be taken."""
+        return not self.transcripts and bool(self.problems)
 
 
 @dataclass(slots=True)
@@ -79,6 +85,14 @@ def import_path(store: Library, path: Path, format_name: str | None = None, work
     return work
 
 
+def unreadable(name: str, reason: str) -> ImportedFile:
+    """Return what became of a file that this machine could not hold or read."""
+    sentence = (
+        f"{name}: it could not be kept while it was read ({reason.lower()}). Make room on the disk and try again."
+    )
+    return ImportedFile(name, None, 0, 0, 0, 0, 0, (sentence,), ())
+
+
 def _files(report: Report) -> Iterator[Report]:
     """Yield what is said of each file, after what is said of the folder or archive itself."""
     if not report.files:
@@ -99,7 +113,7 @@ def _file(part: Report, new: Mapping[str, int], failed: Mapping[str, list[str]],
     return ImportedFile(
         name=part.source,
         format=part.format,
-        transcripts=part.transcripts,
+        transcripts=part.transcripts - len(failed.get(part.source, ())),
         new=new.get(part.source, 0),
         calls=part.calls,
         messages=part.messages,

@@ -27,6 +27,7 @@ from .errors import NotFound
 from .recorder import Appended, Exchange, Recorder
 from .records import Batch, chains, contents_of, counts, insert_new, load_transcript, text_of_json
 from .schema import CallRow, Content, HeadRow, MessageRow, TagRow, TranscriptRow, VariantRow
+from .scorecards import Scorecards
 
 __all__ = ["Added", "Appended", "Exchange", "Library", "Summary"]
 
@@ -83,6 +84,7 @@ class Library:
         self._recorder = Recorder(self.writer, privacy)
         self.configs = Configs(self.writer)
         self.analyses = Analyses(self.writer)
+        self.scorecards = Scorecards(self.writer)
 
     def ping(self) -> int:
         """Return how many transcripts there are. StorageError if the database does not answer."""
@@ -133,6 +135,12 @@ class Library:
         """Return how many transcripts a search finds; without words, how many there are."""
         with reading(self.engine) as connection:
             query = select(func.count()).select_from(TranscriptRow).where(_matches(search))
+            return connection.execute(query).scalar_one()
+
+    def count_since(self, moment: datetime) -> int:
+        """Return how many transcripts were stored at a moment or later."""
+        with reading(self.engine) as connection:
+            query = select(func.count()).select_from(TranscriptRow).where(TranscriptRow.imported_at >= moment)
             return connection.execute(query).scalar_one()
 
     def tags(self) -> Sequence[str]:

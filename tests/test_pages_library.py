@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.replay import replay
+from pages.parts import importing
+from pages.parts.import_told import summary_line
+from pages.parts.importing import ImportRun, Upload
 from storage import Library
+from storage.importing import ImportedFile, import_path
 from storage.samples import TITLES
 from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
+from tests.test_readers_bundles import zipped
 
 __all__ = ["page", "sample_database", "store"]
 
@@ -140,7 +146,7 @@ def test_what_was_not_read_is_named_with_its_line(page: Open) -> None:
 def test_a_configuration_is_sent_to_its_own_page(page: Open) -> None:
     content = (SAMPLES / "configuration.json").read_bytes()
     app = upload(page("library.py"), configuration__json=content)
-    assert "This is an exported configuration, not a transcript." in shown(app)
+    assert "this is an exported configuration, not a transcript." in shown(app)
 
 
 def test_a_file_name_is_no_path_and_no_markup(page: Open, store: Library) -> None:
@@ -155,6 +161,89 @@ def test_what_was_said_of_an_import_can_be_closed(page: Open) -> None:
     app = upload(page("library.py"), hello__json=json.dumps(HELLO).encode())
     app.button(key="close_imported").click()
     assert not run(app).success
+
+
+def chat(number: int) -> bytes:
+    return json.dumps([user(f"question {number}"), {"role": "assistant", "content": f"answer {number}"}]).encode()
+
+
+def test_many_files_are_told_in_one_line_with_the_refused_ones(page: Open, store: Library) -> None:
+    before = store.count()
+    files = {f"chat_{number}__json": chat(number) for number in range(6)}
+    app = upload(page("library.py"), **files, prose__json=b"hello", empty__json=b"")
+    assert (len(app.success), len(app.error), len(app.warning)) == (0, 0, 1)
+    said = app.warning[0].value.replace("\\", "")
+    assert said.startswith("**6 transcripts from 8 files, 2 refused.**")
+    assert "- prose.json, line 1: this is not JSON" in said and "- empty.json: " in said
+    assert "chat_0" not in said
+    assert store.count() == before + 6
+    table = app.dataframe[0].value
+    assert list(table["file"])[:2] == ["prose.json", "empty.json"] and len(table) == 8
+    assert table["calls"].sum() == 6
+    app = upload(app, **files)
+    assert app.info[0].value.replace("\\", "") == (
+        "**6 transcripts from 6 files. All of them were in the library already.**"
+    )
+
+
+@pytest.mark.parametrize(
+    ("read", "new", "refused", "sentence"),
+    [
+        (4, 4, 0, "4 transcripts from 4 files."),
+        (4, 3, 1, "4 transcripts from 5 files, 1 refused. 1 of them was in the library already."),
+        (4, 1, 1, "4 transcripts from 5 files, 1 refused. 3 of them were in the library already."),
+        (1, 1, 3, "1 transcript from 4 files, 3 refused."),
+        (0, 0, 4, "Nothing was stored: 4 files refused."),
+    ],
+)
+def test_the_line_of_many_files(read: int, new: int, refused: int, sentence: str) -> None:
+    good = [ImportedFile(f"{at}", "openai_chat", 1, int(at < new), 1, 2, 0, (), ()) for at in range(read)]
+    bad = [ImportedFile(f"x{at}", None, 0, 0, 0, 0, 0, ("x: no.",), ()) for at in range(refused)]
+    assert summary_line([*good, *bad]) == sentence
+
+
+def test_an_archive_of_many_files_is_told_file_by_file(page: Open) -> None:
+    content = zipped({f"{number}.json": chat(number) for number in range(5)} | {"notes.txt": "prose"})
+    app = upload(page("library.py"), logs__zip=content)
+    assert "5 transcripts from 6 files, 1 refused." in shown(app)
+
+
+def test_a_tab_that_was_reloaded_sees_the_import_that_it_began(page: Open, store: Library) -> None:
+    begun = ImportRun(store, [Upload(f"{number}.json", chat(number)) for number in range(5)])
+    importing.remember(begun)
+    begun.run()
+    app = page("library.py", **{"import": begun.name})
+    assert "5 transcripts from 5 files." in shown(app)
+    assert "import" not in app.query_params
+
+
+def test_an_import_whose_server_ended_is_told_with_what_is_stored(page: Open, store: Library) -> None:
+    for summary in store.list():
+        store.delete(summary.id)
+    import_path(store, SAMPLES / "long_chat.json")
+    app = page("library.py", **{"import": "20200102T030405-120-abcdef01"})
+    said = app.warning[0].value.replace("\\", "")
+    assert "The import of 120 files that began on 02 January 2020 at 03:04 (UTC) did not end" in said
+    assert "1 transcript came in since it began" in said
+    app.button(key="close_interrupted").click()
+    app = run(app)
+    assert not app.warning and "import" not in app.query_params
+    app = page("library.py", **{"import": "29990102T030405-1-abcdef01"})
+    assert "nothing came in" in app.warning[0].value
+
+
+@pytest.mark.parametrize("name", ["x", "20200102T030405", "20209902T030405-1-a"])
+def test_a_name_that_no_import_has_is_passed_over(page: Open, name: str) -> None:
+    app = page("library.py", **{"import": name})
+    assert not app.warning and "import" not in app.query_params
+
+
+def test_a_fault_of_the_machine_is_told_of_the_file(store: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
+    begun = ImportRun(store, [Upload("a.json", chat(1))])
+    begun.run()
+    [file] = begun.work.files
+    assert file.refused and "no such file or directory" in file.problems[0]
 
 
 def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:

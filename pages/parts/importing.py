@@ -1,88 +1,127 @@
-"""Taking files and pasted text into the library, and saying what became of them.
+"""Imports while they go on: each in a thread of its own, known by a name that stands in the page's address.
 
-Every transcript is stored as a whole or not at all, one after the other, so a file that breaks half way still gives
-what stands before the break. What was skipped is listed with its reason.
+A page's script ends when its tab is reloaded or another page is opened, and an import must not end with it. So the
+script only looks on: a tab that was reloaded finds its import by the address and looks on again. A name that this
+process does not know means that the server ended in between; what had been stored by then is whole.
 """
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import secrets
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
-from core.errors import PromptInspectorError
-from core.readers import Report, read_stream
 from storage import Library
+from storage.importing import Importing, import_path, unreadable
 
 PASTED = "the pasted text"
-CONFIGURATION = "This is an exported configuration, not a transcript. Import it on the page Configurations."
+MOST_KEPT = 20
+"""Imports that are remembered, for tabs that come back."""
+_MOMENT = "%Y%m%dT%H%M%S"
 
 
-@dataclass
-class Imported:
-    """What became of one file. `problems` and `warnings` are sentences; `masked` counts secrets by kind."""
+class Upload(NamedTuple):
+    """A file that a viewer gave, or a pasted text."""
 
     name: str
-    format: str | None = None
-    ids: list[int] = field(default_factory=list)
-    known: int = 0
-    calls: int = 0
-    masked: Counter[str] = field(default_factory=Counter)
-    problems: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    ignored: int = 0
+    content: bytes
+
+
+class ImportRun:
+    """An import of some uploads. Read it from any thread; `work` fills up file by file."""
+
+    def __init__(self, store: Library, uploads: Sequence[Upload], format_name: str | None = None) -> None:
+        now = datetime.now(UTC)
+        self.name = f"{now:{_MOMENT}}-{len(uploads)}-{secrets.token_hex(4)}"
+        self.work = Importing(progress=self._advance)
+        self.number = len(uploads)
+        self.done = 0
+        self._part = 0.0
+        self._failure: BaseException | None = None
+        self._finished = threading.Event()
+        self._todo = (store, tuple(uploads), format_name)
 
     @property
-    def stored(self) -> int:
-        """How many transcripts are new in the library."""
-        return len(self.ids) - self.known
+    def finished(self) -> bool:
+        """Whether it has come to its end."""
+        return self._finished.is_set()
 
+    @property
+    def progress(self) -> float:
+        """How much is done, 0 to 1, every file counting the same."""
+        return min(1.0, (self.done + self._part) / max(1, self.number))
 
-def import_text(store: Library, text: str, format_name: str | None = None) -> Imported:
-    """Take pasted text. Never raises for what it holds."""
-    return _take(store, PASTED, text.encode("utf-8", "surrogatepass"), format_name)
+    def wait(self, seconds: float) -> bool:
+        """Wait for the end at most that long, and return whether it came."""
+        return self._finished.wait(seconds)
 
+    def check(self) -> None:
+        """Raise what ended the import before its time, if something did."""
+        if self._failure is not None:
+            raise self._failure
 
-def import_file(store: Library, name: str, content: bytes, format_name: str | None = None) -> Imported:
-    """Take a file. Never raises for what it holds."""
-    return _take(store, PurePosixPath(name.replace("\\", "/")).name or "file", content, format_name)
-
-
-def _take(store: Library, name: str, content: bytes, format_name: str | None) -> Imported:
-    done, report = Imported(name), Report()
-    with TemporaryDirectory() as folder:
-        # A path, not bytes: readers name the file in their sentences, and stream large ones.
-        path = Path(folder) / name
-        path.write_bytes(content)
+    def run(self) -> None:
+        """Take one upload after the other."""
+        store, uploads, format_name = self._todo
         try:
-            for transcript in read_stream(path, format_name, report):
-                added = store.add(transcript)
-                done.ids.append(added.id)
-                done.known += not added.new
-                done.calls += len(transcript.calls)
-                done.masked.update(added.masked)
-        except PromptInspectorError as error:
-            done.problems.append(str(error))
-    return _told(done, report, content)
+            for upload in uploads:
+                _take(store, upload, format_name, self.work)
+                self.done, self._part = self.done + 1, 0.0
+        except BaseException as error:  # for the page, which has somebody to tell it to
+            self._failure = error
+        finally:
+            self._todo = (store, (), format_name)
+            self._finished.set()
+
+    def _advance(self, done: int, size: int) -> None:
+        self._part = min(1.0, done / size) if size else 0.0
 
 
-def _told(done: Imported, report: Report, content: bytes) -> Imported:
-    done.format, done.ignored = report.format, report.counts.ignored
-    for problem in report.problems:
-        (done.warnings if problem.warning else done.problems).append(str(problem))
-    if not done.ids and _is_configuration(content):
-        done.problems = [f"{done.name}: {CONFIGURATION}"]
-    return done
+_runs: dict[str, ImportRun] = {}
 
 
-def _is_configuration(content: bytes) -> bool:
-    if len(content) > 1_000_000:
-        return False
+def begin(store: Library, uploads: Sequence[Upload], format_name: str | None = None) -> ImportRun:
+    """Start an import and return it."""
+    run = ImportRun(store, uploads, format_name)
+    remember(run)
+    threading.Thread(target=run.run, name=f"import {run.name}", daemon=True).start()
+    return run
+
+
+def remember(run: ImportRun) -> None:
+    """Keep an import to be found by its name, and forget the oldest ones that have ended."""
+    ended = [name for name, known in _runs.items() if known.finished]
+    for name in ended[: max(0, len(ended) - MOST_KEPT)]:
+        del _runs[name]
+    _runs[run.name] = run
+
+
+def import_named(name: str) -> ImportRun | None:
+    """Return an import of this process; None where it began in one that has ended."""
+    return _runs.get(name)
+
+
+def began(name: str) -> tuple[datetime, int] | None:
+    """Return when the import of a name began and how many files it had; None if it is no such name."""
+    moment, _, rest = name.partition("-")
+    number = rest.partition("-")[0]
     try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, Mapping) and isinstance(value.get("strategy"), Mapping)
+        return datetime.strptime(moment, _MOMENT).replace(tzinfo=UTC), int(number)
+    except ValueError:
+        return None
+
+
+def _take(store: Library, upload: Upload, format_name: str | None, work: Importing) -> None:
+    """Store what an upload holds. Readers name the file in their sentences and stream large ones, so it gets a path."""
+    name = PurePosixPath(upload.name.replace("\\", "/")).name or "file"
+    try:
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / name
+            path.write_bytes(upload.content)
+            import_path(store, path, format_name, work)
+    except OSError as error:
+        work.files.append(unreadable(name, error.strerror or str(error)))

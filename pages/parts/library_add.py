@@ -1,84 +1,115 @@
-"""Adding transcripts: drop files or paste JSON, then read what was taken, masked and skipped."""
+"""Adding transcripts: drop files or paste JSON, look on while they are read, then see what became of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from contextlib import suppress
 
 import streamlit as st
 
 from core.readers import format_names
-from storage import Library
+from storage import Library, NotFound
 
 from .edge import escaped
 from .head import counted
-from .importing import Imported, import_file, import_text
+from .import_told import import_told
+from .importing import PASTED, ImportRun, Upload, began, begin, import_named
 from .peaks import count_peak
+from .state import keep_in_address
 
+IMPORT = "import"
+"""The name in the address of an import that goes on."""
 DETECT = "recognise it"
-MOST_LISTED, MOST_COUNTED = 20, 50
+MOST_COUNTED = 50
 LARGEST = 500
 """Megabytes of one file."""
+LOOK = 0.2
+"""Seconds between two looks at an import."""
 
 
 def add_transcripts(store: Library) -> None:
-    """Show the uploader, the field for pasted text, and what became of the last import."""
-    number = st.session_state.setdefault("import_round", 0)
-    left, right = st.columns([5, 1], vertical_alignment="bottom")
-    files = left.file_uploader(
-        "Drop recorded runs here: request bodies, captured calls or agent sessions, JSON or JSON Lines, also gzipped",
-        accept_multiple_files=True,
-        key=f"files_{number}",
-        max_upload_size=LARGEST,
-    )
-    with right, st.popover("Paste or choose a format", width="stretch", key="paste"):
-        chosen = st.selectbox("Format", [DETECT, *format_names()], key="format", help="For files and for pasted text.")
-        text = st.text_area("A request body, a list of messages, or JSON Lines", key=f"pasted_{number}", height=200)
-        pasted = st.button("Add", key="add_pasted", type="primary")
-    format_name = None if chosen == DETECT else chosen
-    if files:
-        _import(store, [partial(import_file, store, file.name, file.getvalue(), format_name) for file in files])
-    elif pasted and text.strip():
-        _import(store, [partial(import_text, store, text, format_name)])
-    if imported := st.session_state.get("imported", []):
-        for done in imported:
-            _told(done)
+    """Show the uploader, the field for pasted text, and what becomes or became of the last import."""
+    name = st.query_params.get(IMPORT) or st.session_state.get("import_name", "")
+    run = import_named(name)
+    uploads, format_name = _asked(busy=run is not None)
+    if run is not None:
+        _look_on(store, run)
+    elif uploads:
+        _remember(begin(store, uploads, format_name).name)
+        st.session_state["import_round"] += 1
+        st.rerun()
+    elif name:
+        _interrupted(store, name)
+    elif work := st.session_state.get("imported"):
+        import_told(work)
         st.button("Close", key="close_imported", type="tertiary", on_click=st.session_state.pop, args=("imported",))
 
 
-def _import(store: Library, tasks: list[Callable[[], Imported]]) -> None:
-    """Run an import, keep what to say of it, and begin a new round so that it is not run again."""
-    with st.spinner("Reading, storing and counting …", show_time=True):
-        imported = [task() for task in tasks]
-        for transcript_id in [number for done in imported for number in done.ids][:MOST_COUNTED]:
+def _asked(busy: bool) -> tuple[list[Upload], str | None]:
+    """Show what takes files and text, and return what was given and the format it is to be read as."""
+    number = st.session_state.setdefault("import_round", 0)
+    left, right = st.columns([5, 1], vertical_alignment="bottom")
+    files = left.file_uploader(
+        "Drop recorded runs here: request bodies, captured calls or agent sessions, JSON or JSON Lines, also gzipped"
+        " or in ZIP and tar archives",
+        accept_multiple_files=True,
+        key=f"files_{number}",
+        max_upload_size=LARGEST,
+        disabled=busy,
+    )
+    with right, st.popover("Paste or choose a format", width="stretch", key="paste", disabled=busy):
+        chosen = st.selectbox("Format", [DETECT, *format_names()], key="format", help="For files and for pasted text.")
+        text = st.text_area("A request body, a list of messages, or JSON Lines", key=f"pasted_{number}", height=200)
+        pasted = st.button("Add", key="add_pasted", type="primary")
+    uploads = [Upload(file.name, file.getvalue()) for file in files]
+    if not uploads and pasted and text.strip():
+        uploads = [Upload(PASTED, text.encode("utf-8", "surrogatepass"))]
+    return uploads, None if chosen == DETECT else chosen
+
+
+def _remember(name: str | None) -> None:
+    """Keep the name of the import that goes on, in the address for a reload and in the session for another page."""
+    st.session_state["import_name"] = name or ""
+    keep_in_address(IMPORT, name)
+
+
+def _look_on(store: Library, run: ImportRun) -> None:
+    """Show how far an import is, up to its end; then keep what to say of it."""
+    _remember(run.name)
+    st.session_state.pop("imported", None)
+    bar = st.progress(0.0, "Reading …")
+    while not run.wait(LOOK):
+        bar.progress(run.progress, _how_far(run))
+    bar.progress(1.0, "Counting …")
+    for transcript_id in run.work.ids[:MOST_COUNTED]:
+        with suppress(NotFound):  # deleted meanwhile
             count_peak(store, store.summary(transcript_id))
-    st.session_state["imported"] = imported
-    st.session_state["import_round"] += 1
+    _remember(None)
+    st.session_state["imported"] = run.work
+    run.check()
     st.rerun()
 
 
-def _told(done: Imported) -> None:
-    """Say what became of a file: one message with all that was taken and all that was not."""
-    lines = [f"**{escaped(done.name)}**  ", *(f"{escaped(line)}  " for line in _summary(done))]
-    for title, sentences in (("Not read:", done.problems), ("Read with a remark:", done.warnings)):
-        if sentences:
-            listed = [f"- {escaped(sentence)}" for sentence in sentences[:MOST_LISTED]]
-            more = len(sentences) - MOST_LISTED
-            lines += [title, *listed, *([f"- and {more:,} more"] if more > 0 else []), ""]
-    show = st.error if not done.ids else st.warning if done.problems else st.success if done.stored else st.info
-    show("\n".join(lines))
+def _how_far(run: ImportRun) -> str:
+    files = f"File {min(run.done + 1, run.number):,} of {run.number:,}"
+    return f"{files}, {counted(run.work.transcripts, 'transcript')} so far. A reload of this page does not stop it."
 
 
-def _summary(done: Imported) -> list[str]:
-    if not done.ids:
-        return ["Nothing was stored."]
-    said = [f"{counted(len(done.ids), 'transcript')} with {counted(done.calls, 'call')}, read as {done.format}."]
-    if done.known:
-        some = f"{done.known:,} of them were" if done.stored else "Everything in it was"
-        said.append(f"{some} in the library already.")
-    if done.masked:
-        kinds = ", ".join(f"{kind} in {counted(number, 'place')}" for kind, number in sorted(done.masked.items()))
-        said.append(f"Secrets masked before storing: {kinds}.")
-    if done.ignored:
-        said.append(f"{counted(done.ignored, 'record')} that are no messages by design were passed over.")
-    return said
+def _interrupted(store: Library, name: str) -> None:
+    """Say what is left of an import that ended with its server."""
+    found = began(name)
+    if found is None:
+        _remember(None)
+        return
+    moment, files = found
+    stored = store.count_since(moment)
+    kept = (
+        f"{counted(stored, 'transcript')} came in since it began, each of them whole" if stored else "nothing came in"
+    )
+    st.warning(
+        escaped(
+            f"The import of {counted(files, 'file')} that began on {moment:%d %B %Y at %H:%M} (UTC) did not end: the"
+            f" server stopped meanwhile; {kept}. Add the same files again: what is here already is recognised."
+        ),
+        icon=":material/warning:",
+    )
+    st.button("Close", key="close_interrupted", type="tertiary", on_click=_remember, args=(None,))

@@ -1,0 +1,126 @@
+"""What is said of an import: a box for each of a few files; of many, one line, what was refused, and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from storage.importing import ImportedFile, Importing
+
+from .edge import escaped
+from .head import counted
+
+MOST_BOXES = 3
+"""More files than that are told in one line."""
+MOST_LISTED = 20
+MOST_ROWS = 12
+
+
+def import_told(work: Importing) -> None:
+    """Say what became of every file, and which secrets were masked."""
+    if len(work.files) <= MOST_BOXES:
+        for file in work.files:
+            _box(file)
+    else:
+        _summary(work.files)
+    if work.masked:
+        st.caption(escaped(masked_line(work.masked)))
+
+
+def masked_line(masked: Mapping[str, int]) -> str:
+    """Return in a sentence how many secrets of each kind were masked."""
+    kinds = ", ".join(f"{kind} in {counted(number, 'place')}" for kind, number in sorted(masked.items()))
+    return f"Secrets masked before storing: {kinds}."
+
+
+def summary_line(files: Sequence[ImportedFile]) -> str:
+    """Return in a sentence what became of many files."""
+    transcripts, new = sum(file.transcripts for file in files), sum(file.new for file in files)
+    refused = sum(file.refused for file in files)
+    number = refused + sum(file.transcripts > 0 for file in files)
+    if not transcripts:
+        return f"Nothing was stored: {counted(refused, 'file')} refused."
+    said = f"{counted(transcripts, 'transcript')} from {counted(number, 'file')}"
+    said += f", {refused:,} refused." if refused else "."
+    if new < transcripts:
+        known = transcripts - new
+        said += f" {known:,} of them {'was' if known == 1 else 'were'}" if new else " All of them were"
+        said += " in the library already."
+    return said
+
+
+def _summary(files: Sequence[ImportedFile]) -> None:
+    refused, read = [file for file in files if file.refused], [file for file in files if not file.refused]
+    partly = [file for file in read if file.problems]
+    lines = [f"**{escaped(summary_line(files))}**"]
+    lines += _listed("Refused:", [_reason(file) for file in refused])
+    lines += _listed("Read in part:", [_reason(file) for file in partly])
+    _show(files)("\n".join(lines))
+    with st.expander(f"All {counted(len(files), 'file')}"):
+        table = import_table(files)
+        st.dataframe(table, hide_index=True, height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
+                     placeholder="not known", key="imported_files", alt="Imported files")  # fmt: skip
+        remarks = [sentence for file in files for sentence in file.remarks]
+        if remarks:
+            st.markdown("\n".join(_listed("Read with a remark:", remarks)))
+
+
+def import_table(files: Sequence[ImportedFile]) -> pd.DataFrame:
+    """Return what became of each file as a table, the refused ones first."""
+    shown = sorted(files, key=lambda file: not file.refused)
+    return pd.DataFrame(
+        {
+            "file": [file.name for file in shown],
+            "format": [file.format for file in shown],
+            "transcripts": [file.transcripts for file in shown],
+            "new": [file.new for file in shown],
+            "calls": [file.calls for file in shown],
+            "messages": [file.messages for file in shown],
+            "not read": ["\n".join(file.problems) for file in shown],
+        }
+    )
+
+
+def _reason(file: ImportedFile) -> str:
+    """Return why a file was not read, or not all of it: its first problem, and how many more there are."""
+    first, more = file.problems[0], len(file.problems) - 1
+    return first + (f" (and {counted(more, 'more problem')})" if more else "")
+
+
+def _box(file: ImportedFile) -> None:
+    lines = [f"**{escaped(file.name)}**  ", *(f"{escaped(line)}  " for line in _said(file))]
+    lines += _listed("Not read:", file.problems) + _listed("Read with a remark:", file.remarks)
+    _show([file])("\n".join(lines))
+
+
+def _said(file: ImportedFile) -> Iterable[str]:
+    if not file.transcripts:
+        yield "Nothing was stored."
+        return
+    yield f"{counted(file.transcripts, 'transcript')} with {counted(file.calls, 'call')}, read as {file.format}."
+    known = file.transcripts - file.new
+    if known:
+        some = f"{known:,} of them {'was' if known == 1 else 'were'}" if file.new else "Everything in it was"
+        yield f"{some} in the library already."
+    if file.ignored:
+        yield f"{counted(file.ignored, 'record')} that hold no messages by design: passed over."
+
+
+def _listed(title: str, sentences: Sequence[str]) -> list[str]:
+    """Return a title and a list in Markdown, the first ones of many; nothing where there are no sentences."""
+    if not sentences:
+        return []
+    more = len(sentences) - MOST_LISTED
+    listed = [f"- {escaped(sentence)}" for sentence in sentences[:MOST_LISTED]]
+    return ["", title, "", *listed, *([f"- and {more:,} more"] if more > 0 else []), ""]
+
+
+def _show(files: Sequence[ImportedFile]) -> Callable[[str], object]:
+    """Return the kind of message that suits the worst and the best of some files."""
+    if not any(file.transcripts for file in files):
+        return st.error if any(file.problems for file in files) else st.info
+    if any(file.problems for file in files):
+        return st.warning
+    return st.success if any(file.new for file in files) else st.info
