@@ -139,7 +139,8 @@ class UnitAssembler:
     def with_extras(self, runs: Iterable[Run], cut: int) -> tuple[Run, ...]:
         """Return the runs without empty ones, interrupted by the units that stay before the cut."""
         extras = self.extras(cut)
-        return tuple(part for run in runs if run.start < run.stop for part in self._interrupted(run, extras))
+        filled = [run for run in runs if run.start < run.stop]
+        return tuple(part for run in filled for part in self._interrupted(run, extras)) if extras else tuple(filled)
 
     def _interrupted(self, run: Run, extras: Sequence[int]) -> Iterator[Run]:
         if run.fate is Fate.KEEP or not extras:

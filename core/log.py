@@ -10,25 +10,32 @@ from .units import Unit
 
 
 class KindSums:
-    """Running sums of tokens by span kind over a growing list."""
+    """Running sums of tokens by span kind over a growing list, added up when they are asked for."""
 
     def __init__(self) -> None:
         self._sums: dict[SpanKind, list[int]] = {}
         self._count = 0
+        self._new: list[dict[SpanKind, int]] = []
 
     def append(self, kinds: dict[SpanKind, int]) -> None:
         """Add the tokens of one more item, by kind."""
+        self._new.append(kinds)
+
+    def between(self, start: int, stop: int) -> Iterator[tuple[SpanKind, int]]:
+        """Yield each kind with its tokens in the items from `start` to `stop` (exclusive)."""
+        for kinds in self._new:
+            self._add(kinds)
+        self._new.clear()
+        for kind, sums in self._sums.items():
+            yield kind, sums[stop] - sums[start]
+
+    def _add(self, kinds: dict[SpanKind, int]) -> None:
         for kind in kinds:
             if kind not in self._sums:
                 self._sums[kind] = [0] * (self._count + 1)
         for kind, sums in self._sums.items():
             sums.append(sums[-1] + kinds.get(kind, 0))
         self._count += 1
-
-    def between(self, start: int, stop: int) -> Iterator[tuple[SpanKind, int]]:
-        """Yield each kind with its tokens in the items from `start` to `stop` (exclusive)."""
-        for kind, sums in self._sums.items():
-            yield kind, sums[stop] - sums[start]
 
 
 class Log:

@@ -37,7 +37,7 @@ class Written:
 STAND_IN = "extractive stand-in: no summary is stored for this range"
 FAILED = "extractive: the summariser failed"
 NOT_SMALLER = "extractive: what the summariser wrote is not smaller than what it replaces"
-
+TOO_LONG = "extractive: what the summariser wrote is longer than strategy.summary_tokens"
 NO_ROOM = "extractive: there is no room for what the summariser wrote"
 
 

@@ -39,7 +39,7 @@ class Unit:
     """The unit before shrinkers, where they changed it."""
     shrunk: Mapping[str, Any] = field(default_factory=dict)
     """What shrinkers put into its spans, by span id."""
-    memo: dict[str, Any] = field(default_factory=dict)
+    memo: dict[Any, Any] = field(default_factory=dict)
     """What strategies found out about the unit, so that it is worked out once; no part of its value."""
 
     def kinds(self) -> dict[SpanKind, int]:

@@ -42,9 +42,7 @@ class Folds:
     def catch_up(self) -> None:
         """Look at the units that were added to the log."""
         for unit in self._log.units[len(self._made) :]:
-            if FOLD not in unit.memo:
-                unit.memo[FOLD] = self._smaller(unit)
-            made = unit.memo[FOLD]
+            made = self.smaller(unit)
             if self._summaries is not None and _may_fold(unit):
                 made = self._written(unit, made, self._summaries)
             self._made.append(made)
@@ -55,6 +53,13 @@ class Folds:
     def cost(self, index: int) -> int:
         """Return the tokens of the smaller of a unit and its replacement."""
         return self.totals[index + 1] - self.totals[index]
+
+    def smaller(self, unit: Unit) -> Replacement | None:
+        """Return the extract that would stand for a unit; None where there is none that is smaller."""
+        if FOLD not in unit.memo:
+            unit.memo[FOLD] = self._smaller(unit)
+        known: Replacement | None = unit.memo[FOLD]
+        return known
 
     def _smaller(self, unit: Unit) -> Replacement | None:
         made = self._fold(unit) if _may_fold(unit) else None

@@ -11,6 +11,7 @@ from .activation import Activation
 from .rolling import RollingSummary
 from .tiers import menu
 
+NO_TOOLS: frozenset[int] = frozenset()
 PLACE = "put at the end of the system part"
 
 
@@ -25,7 +26,8 @@ class HeadEdits:
         self._known: dict[frozenset[int], int] = {}
         self._texts = len(context.dialect.system_texts(fixed.head))
         self._frames: dict[int, int] = {}
-        self._overhead = fixed.overhead - self._tools_overhead(frozenset())
+        self._overhead = fixed.overhead - self._tools_overhead(NO_TOOLS)
+        self._plain = self._edit({}, [])
 
     def without(self, groups: Iterable[str], activation: Activation, summary: RollingSummary | None) -> HeadEdit:
         """Return the fixed part without the tools of these groups, where the menu for them costs less than they do."""
@@ -35,7 +37,7 @@ class HeadEdits:
         if summary is not None:
             why = summary.why or PLACE
             texts.append(Injected("summary", SpanKind.SUMMARY, summary.text, summary.tokens, why, "strategy.trigger"))
-        plain = self._edit({}, texts)
+        plain = self._edit({}, texts) if texts else self._plain
         if not deferred:
             return plain
         lines = [f"- {name}: {', '.join(activation.keywords[name][:8])}" for name in names]
@@ -47,15 +49,20 @@ class HeadEdits:
 
     def tokens(self, edit: HeadEdit) -> int:
         """Return the tokens of a changed fixed part."""
-        put_aside = sum(self._tool_tokens[place] for place in edit.deferred)
-        return self._spans - put_aside + sum(text.tokens for text in edit.injected) + edit.overhead
+        tokens = self._spans + edit.overhead
+        for place in edit.deferred:
+            tokens -= self._tool_tokens[place]
+        for text in edit.injected:
+            tokens += text.tokens
+        return tokens
 
     def next_frame(self, edit: HeadEdit) -> int:
         """Return what the frame of one more text costs."""
         return self._more_frames(len(edit.injected) + 1) - self._more_frames(len(edit.injected))
 
     def _edit(self, deferred: dict[int, str], texts: list[Injected]) -> HeadEdit:
-        overhead = self._overhead + self._tools_overhead(frozenset(deferred)) + self._more_frames(len(texts))
+        aside = frozenset(deferred) if deferred else NO_TOOLS
+        overhead = self._overhead + self._tools_overhead(aside) + self._more_frames(len(texts))
         return HeadEdit(deferred, tuple(texts), overhead)
 
     def _more_frames(self, texts: int) -> int:

@@ -18,6 +18,8 @@ from ..units import Unit
 RECENT_UNITS = 8
 MOST_ITEMS = 24
 """Items looked at for one section; its cap is reached long before."""
+LONGEST_ITEM = 4000
+"""Characters of one item that are looked at; every cap is far below."""
 LONGEST_TEXT = 20_000
 """Characters of one text that are searched: what is named over and over is named early."""
 
@@ -64,16 +66,21 @@ def _read(unit: Unit) -> Found:
     return Found(
         facts=_distinct(m for text in said for m in _matches(text, (_QUOTED, _IDENTIFIER, _QUANTITY))),
         resources=_distinct(m for text in [*said, *done] for m in _matches(text, named)),
-        tools=tuple(span.tool for span in unit.spans if span.kind is SpanKind.TOOL_CALL),
-        goal=said[0] if said and unit.opens_turn else "",
-        words=tuple(words for span in unit.spans[::-1] if span.kind in SPOKEN and (words := excerpt(span.text))),
+        tools=tuple(plain(span.tool) for span in unit.spans if span.kind is SpanKind.TOOL_CALL),
+        goal=plain(said[0]) if said and unit.opens_turn else "",
+        words=tuple(words for span in unit.spans[::-1] if span.kind in SPOKEN and (words := plain(excerpt(span.text)))),
     )
+
+
+def plain(text: str) -> str:
+    """Return the beginning of a text as one line."""
+    return " ".join(text[:LONGEST_ITEM].split())
 
 
 def _matches(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[str]:
     for pattern in patterns:
         for match in pattern.finditer(text):
-            yield (match[1] if pattern.groups else match[0]).strip()
+            yield plain(match[1] if pattern.groups else match[0])
 
 
 def _distinct(texts: Iterator[str]) -> tuple[str, ...]:
@@ -89,6 +96,7 @@ class Inference:
         self._mentions: dict[str, int] = {}
         self._facts: list[str] = []
         self._tools: dict[str, int] = {}
+        self._told: tuple[str, ...] | None = ()
         self.goal = ""
         self.goal_unit = -1
 
@@ -102,6 +110,7 @@ class Inference:
                     self._facts.append(fact)
             for tool in found.tools:
                 self._tools[tool] = self._tools.get(tool, 0) + 1
+                self._told = None
             if not self.goal and found.goal:
                 self.goal, self.goal_unit = found.goal, index
         self._seen = len(self._log.units)
@@ -114,8 +123,10 @@ class Inference:
     @property
     def tools(self) -> tuple[str, ...]:
         """The tools used, most used first, with their counts."""
-        used = sorted(self._tools.items(), key=lambda item: -item[1])
-        return tuple(f"{name} ×{count}" if count > 1 else name for name, count in used[:MOST_ITEMS])
+        if self._told is None:
+            used = sorted(self._tools.items(), key=lambda item: -item[1])
+            self._told = tuple(f"{name} ×{count}" if count > 1 else name for name, count in used[:MOST_ITEMS])
+        return self._told
 
     @property
     def bindings(self) -> tuple[str, ...]:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from .. import marks
 from ..assembler import Context, UnitAssembler
 from ..decisions import Fate, HeadEdit, Injected, Run, Status
+from ..hints import Hints
 from ..plan import Plan
 from ..spans import FixedPart, SpanKind
-from .inference import Inference
+from ..tokens import Counter
+from .inference import Inference, plain
 from .keep_last import too_short
 from .reserve import CHARACTERS, Floors, Inclusion, Measure, Reserve, Section, fill
 
@@ -39,8 +41,6 @@ LEAST_TOTAL = 24
 SHARES = 16
 """A total that does not fit is tried in so many parts. Each part says the same at any budget, so a smaller budget never
 sends more, though a smaller total can: what one section does not take, the next one may."""
-LONGEST_ITEM = 4000
-"""Characters of one item that are looked at; every cap is far below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,11 @@ class _Assembler(UnitAssembler):
         super().__init__(context)
         self.strategy = strategy
         self.inference = Inference(self.log)
+        self.told = _told(context.hints)
+        self.floors = Floors(strategy.required_floor, strategy.optional_floor)
         self._known: dict[str, tuple[tuple[str, ...], Section]] = {}
-        self.measure = CHARACTERS if strategy.unit == "chars" else _tokens(context)
+        tokens = _Tokens(context.counter)
+        self.measure = CHARACTERS if strategy.unit == "chars" else Measure(tokens.content, tokens.before)
 
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part, and what one more system text costs in frames."""
@@ -91,7 +94,8 @@ class _Assembler(UnitAssembler):
         self.inference.catch_up()
         cut = log.deepest
         floor = self.kept_tokens(cut)
-        injected = self._injected(cut, (self.context.budget or 0) - floor - self.frame)
+        room = min(self.context.budget or 0, self.size - 1) - floor - self.frame
+        injected = self._injected(cut, room) if room > 0 else None
         if injected is None:
             return self._made(cut, floor, None)
         head = HeadEdit(injected=(injected,), overhead=self.fixed.overhead + self.frame)
@@ -108,9 +112,6 @@ class _Assembler(UnitAssembler):
 
     def _injected(self, cut: int, room: int) -> Injected | None:
         """Return the context message for the room (in tokens) that is left: all of it, or the largest that fits."""
-        room = min(room, self.size - self.kept_tokens(cut) - self.frame - 1)
-        if room <= 0:
-            return None
         sections = self._sections(cut)
         whole = self._filled(sections, self.strategy.total)
         if whole is None or whole.tokens <= room:
@@ -123,25 +124,20 @@ class _Assembler(UnitAssembler):
         """Return the context message of a total; None where the total is too small for any."""
         if total < (LEAST_TOTAL if self.strategy.unit == "chars" else LEAST_TOTAL // 4):
             return None
-        text = _rendered(fill(sections, total, self.measure, self._floors()), self.strategy.labels)
+        text = _rendered(fill(sections, total, self.measure, self.floors), self.strategy.labels)
         if text is None:
             return None
         tokens = self.context.counter.count(text)
         return Injected("context", SpanKind.MEMORY, text, tokens, "sections of what was said before", "strategy.total")
 
-    def _floors(self) -> Floors:
-        return Floors(self.strategy.required_floor, self.strategy.optional_floor)
-
     def _sections(self, cut: int) -> list[Section]:
-        known, hints = self.inference, self.context.hints
-        is_newest = not hints.goal and known.goal_unit == self.log.last_user
-        goal = hints.goal or ("" if is_newest else known.goal)
-        memory = (hints.memory,) if hints.memory else known.memory(cut)
+        known, told = self.inference, self.told
+        goal = () if known.goal_unit == self.log.last_user else (known.goal,)
         return [
-            self._section("goal", (goal,), True),
-            self._section("memory_state", memory, True),
-            self._section("confirmed_facts", hints.facts or known.facts, False),
-            self._section("resource_bindings", hints.bindings or known.bindings, True),
+            self._section("goal", told["goal"] or goal, True),
+            self._section("memory_state", told["memory"] or known.memory(cut), True),
+            self._section("confirmed_facts", told["facts"] or known.facts, False),
+            self._section("resource_bindings", told["bindings"] or known.bindings, True),
             self._section("used_tools", known.tools, False, ", "),
         ]
 
@@ -149,18 +145,49 @@ class _Assembler(UnitAssembler):
         """Return a section; one whose items did not change since the last call is the same object."""
         known = self._known.get(key)
         if known is None or known[0] != items:
-            plain = tuple(words for item in items if (words := " ".join(item[:LONGEST_ITEM].split())))
-            several = plain if len(plain) > 1 else ()
+            said = tuple(filter(None, items))
+            several = said if len(said) > 1 else ()
             cap, label = self.strategy.caps.get(key), self.strategy.labels.get(key, key)
-            made = Section(key, label, joiner.join(plain), required, cap, "inferred", several, joiner)
+            made = Section(key, label, joiner.join(said), required, cap, "inferred", several, joiner)
             known = self._known[key] = (items, made)
         return known[1]
 
 
-def _tokens(context: Context) -> Measure:
-    """Measure in tokens: a line is cut before the space behind its label, where the tokenizer cuts too."""
-    count = context.counter.count
-    return Measure(lambda content: count(f" {content}\n"), lambda label, first: count(f"- {label}:"))
+def _told(hints: Hints) -> dict[str, tuple[str, ...]]:
+    """Return what hints say by section, each item as one line; nothing where they say nothing."""
+    return {
+        "goal": (plain(hints.goal),) if hints.goal else (),
+        "memory": (plain(hints.memory),) if hints.memory else (),
+        "facts": tuple(map(plain, hints.facts)),
+        "bindings": tuple(map(plain, hints.bindings)),
+    }
+
+
+class _Tokens:
+    """Measures in tokens: a line is cut before the space behind its label, where the tokenizer cuts too."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._count = counter.count
+        self._known: dict[str, int] = {}
+        self._labels: dict[str, int] = {}
+
+    def content(self, content: str) -> int:
+        """Return the tokens of a content; those of a section's whole text are asked for at every call."""
+        known = self._known.get(content)
+        if known is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            known = self._known[content] = self._count(f" {content}\n")
+        return known
+
+    def before(self, label: str, first: bool) -> int:
+        """Return the tokens of what stands before a content."""
+        if label not in self._labels:
+            self._labels[label] = self._count(f"- {label}:")
+        return self._labels[label]
+
+
+MOST_KNOWN = 5_000
 
 
 def _rendered(filled: Reserve, labels: Mapping[str, str]) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 ELLIPSIS = "..."
 
@@ -21,8 +22,7 @@ class Inclusion(StrEnum):
     OMITTED = "OMITTED"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """One section. `items`, where given, are cut between items; `cap` of None is no limit."""
 
     key: str
@@ -35,8 +35,7 @@ class Section:
     joiner: str = " | "
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(NamedTuple):
     """What became of a section; lengths are of its content, in the measure's unit."""
 
     key: str
@@ -47,8 +46,7 @@ class Placed:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
+class Reserve(NamedTuple):
     """All sections in order, what they use of the total, and by how much required ones exceed it."""
 
     sections: tuple[Placed, ...]
@@ -100,15 +98,17 @@ class _Filling:
         self.used = 0
         # The first section has no line break before it; that is settled by order alone, never by lengths.
         self.before = {section.key: measure.before(section.label, place == 0) for place, section in enumerate(sections)}
+        self.natural = {section.key: measure.content(section.text) for section in sections}
 
     def placed(self) -> dict[str, Placed]:
         """Place required sections first, then optional ones, each in order."""
         found: dict[str, Placed] = {}
         required = [section for section in self.sections if section.required]
-        for place, section in enumerate(required):
-            later = sum(self.before[s.key] + self._least(s) for s in required[place + 1 :])
-            limit = self.total - self.used - later - self.before[section.key]
-            found[section.key] = self._take(section, max(limit, self._least(section)))
+        later = sum(self.before[section.key] + self._least(section) for section in required)
+        for section in required:
+            before, least = self.before[section.key], self._least(section)
+            later -= before + least
+            found[section.key] = self._take(section, max(self.total - self.used - later - before, least))
         for section in self.sections:
             if not section.required:
                 limit = self.total - self.used - self.before[section.key]
@@ -116,15 +116,17 @@ class _Filling:
         return found
 
     def _least(self, section: Section) -> int:
-        content = self.measure.content(section.text)
+        content = self.natural[section.key]
         return min(content, self.floors.required, content if section.cap is None else section.cap)
 
     def _take(self, section: Section, limit: int) -> Placed:
-        original = self.measure.content(section.text)
+        original = self.natural[section.key]
         by_cap = section.cap is not None and section.cap <= limit
         limit = min(limit, original if section.cap is None else section.cap)
-        text = section.text if original <= limit else self._cut(section, limit)
-        included = self.measure.content(text) if text else 0
+        text, included = section.text, original
+        if original > limit:
+            text = self._cut(section, limit)
+            included = self.measure.content(text) if text else 0
         if not section.required and included < min(self.floors.optional, original):
             return Placed(section.key, Inclusion.OMITTED, "budget_exhausted", original, 0, "")
         self.used += included + self.before[section.key]

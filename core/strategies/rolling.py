@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from .. import marks
 from ..log import Log
 from ..spans import SpanKind
-from ..summaries import NO_ROOM, NOT_SMALLER, Summaries, range_hash, unit_digest
+from ..summaries import NO_ROOM, NOT_SMALLER, TOO_LONG, Summaries, range_hash, unit_digest
 from ..tokens import Counter
 from ..units import Unit
 from ..wire import digest
@@ -56,12 +56,22 @@ class RollingSummaries:
             return self._with_reason(self._extract(cut, skipped, most), written.why)
         text = f"{heading(0)}\n{written.text}"
         tokens = self._counter.count(text)
-        replaced = sum(self._log.units[index].tokens for index in self._backwards(cut, skipped))
-        if tokens >= replaced or tokens > self._tokens:
-            return self._with_reason(self._extract(cut, skipped, most), NOT_SMALLER)
-        if tokens > most:
-            return self._with_reason(self._extract(cut, skipped, most), NO_ROOM)
+        why = self._refusal(tokens, most, self._replaced(cut, skipped))
+        if why:
+            return self._with_reason(self._extract(cut, skipped, most), why)
         return RollingSummary(text, tokens, 0, written.why)
+
+    def _refusal(self, tokens: int, most: int, replaced: int) -> str:
+        """Return why a written summary is not used; an empty text where it is."""
+        if tokens >= replaced:
+            return NOT_SMALLER
+        if tokens > self._tokens:
+            return TOO_LONG
+        return NO_ROOM if tokens > most else ""
+
+    def _replaced(self, cut: int, skipped: Sequence[int]) -> int:
+        log = self._log
+        return log.totals[cut] - log.staying[cut] - sum(log.units[index].tokens for index in skipped)
 
     def _with_reason(self, made: RollingSummary | None, why: str) -> RollingSummary | None:
         return None if made is None else replace(made, why=why)
@@ -82,8 +92,8 @@ class RollingSummaries:
         chosen: list[tuple[int, list[str]]] = []
         length, left_out = 0, covered
         for index in self._backwards(cut, skipped):
-            lines = _lines_of(units[index])
-            length += sum(map(len, lines)) + len(lines)
+            lines, characters = _lines_of(units[index])
+            length += characters
             left_out -= len(lines)
             if not lines or length + len(heading(left_out)) > self._characters:
                 break
@@ -120,11 +130,13 @@ def _drafts(chosen: Sequence[tuple[int, list[str]]]) -> Iterator[Sequence[tuple[
 LINES = "lines"
 
 
-def _lines_of(unit: Unit) -> list[str]:
+def _lines_of(unit: Unit) -> tuple[list[str], int]:
+    """Return the lines of a unit, and their characters with line breaks."""
     if LINES not in unit.memo:
-        unit.memo[LINES] = list(unit_lines(unit))
-    lines: list[str] = unit.memo[LINES]
-    return lines
+        lines = list(unit_lines(unit))
+        unit.memo[LINES] = (lines, sum(map(len, lines)) + len(lines))
+    known: tuple[list[str], int] = unit.memo[LINES]
+    return known
 
 
 def unit_lines(unit: Unit) -> Iterator[str]:

@@ -15,7 +15,6 @@ from ..assembler import Context, UnitAssembler
 from ..decisions import Replacement, Status
 from ..plan import Plan
 from ..rules import Eviction
-from ..spans import SpanKind
 from ..units import Unit
 from .folding import Folds
 from .keep_last import too_short
@@ -23,6 +22,7 @@ from .triage_order import TriageOrder
 from .triage_plan import Stubs, TriagePlan
 
 STUB = f"{marks.STUB} {{id}}, {{messages}} messages, {{tokens}} tokens]"
+EVICTABLE = "evictable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,6 @@ class _Assembler(UnitAssembler):
         self._waiting: list[int] = []
         self._looked = 0
         self._taken = 0
-        self._taken_kinds: dict[SpanKind, int] = {}
 
     def _plan(self) -> Plan:
         if not self._over(self.size):
@@ -61,64 +60,57 @@ class _Assembler(UnitAssembler):
             return self.untouched(Status.SKIPPED_SHORT)
         self._take()
         rest = self.size - self._taken
-        tokens, tally = self.order.settle((self.context.budget or 0) - rest)
-        if rest + tokens >= self.size:
+        history = self.order.settle((self.context.budget or 0) - rest)
+        tokens = rest + (history.size.tokens if history else 0)
+        if tokens >= self.size:
             return self.untouched(Status.FITS)
-        made = self.made((), rest + tokens)
-        values = {name: value for name, value in vars(made).items() if name != "decisions"}
-        changed, ahead = self._change()
+        excess = max(0, tokens - (self.context.budget or 0))
         return TriagePlan(
-            **values,
+            log,
+            self.count,
+            self.fixed,
+            (),
+            Status.OVER_BUDGET if excess else Status.TRIMMED,
+            self.size,
+            tokens,
+            excess,
             source=self,
             cutoffs=self.order.cutoffs(),
             deepest=log.deepest,
             newest=log.last_user,
-            tally=tally,
-            taken=dict(self._taken_kinds),
-            changed_from=changed,
-            sent_before_change=ahead,
+            history=history,
+            mark=history.mark() if history else 0,
         )
-
-    def _change(self) -> tuple[int, int]:
-        """Return the first unit that is not sent as in the triaged plan before, and the tokens sent before it.
-
-        A priority below all others brings a new level, which takes all that is evicted for changed.
-        """
-        size = self.order.size
-        found = size.first_change() if size else None
-        if found is None:
-            found = self.count
-        return found, self.log.totals[found] + (size.shift_before(found) if size else 0)
 
     def _take(self) -> None:
         """Give the order all units that may be evicted by now: no longer open, no longer the newest user message."""
-        self.folds.catch_up()
         self._waiting += range(self._looked, self.count)
         self._looked = self.count
-        waiting = []
-        for index in self._waiting:
-            if index >= self.log.deepest or index == self.log.last_user:
-                waiting.append(index)
+        deepest, newest = self.log.deepest, self.log.last_user
+        waiting, self._waiting = self._waiting, []
+        for index in waiting:
+            if index >= deepest or index == newest:
+                self._waiting.append(index)
             elif self._is_evictable(index):
                 self._give(index)
-        self._waiting = waiting
 
     def _is_evictable(self, index: int) -> bool:
         unit = self.log.units[index]
-        known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
-        fresh = not any(marks.is_injected(span.text) for span in unit.spans)
-        return known and fresh and not unit.stays and unit.tokens > sum(self.stubs.cost(index, index + 1))
+        key = (EVICTABLE, self.stubs.template)
+        if key not in unit.memo:
+            known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
+            fresh = known and not any(marks.is_injected(span.text) for span in unit.spans)
+            unit.memo[key] = fresh and not unit.stays and unit.tokens > sum(self.stubs.cost(index, index + 1))
+        return bool(unit.memo[key])
 
     def _give(self, index: int) -> None:
         unit = self.log.units[index]
-        own = self.folds[index] if eviction_of(unit) is Eviction.RECONSTRUCTIBLE else None
+        own = self.folds.smaller(unit) if eviction_of(unit) is Eviction.RECONSTRUCTIBLE else None
         if own is not None:
             self.own[index] = own
-        self.priorities[index] = priority_of(unit)
-        self.order.add(index, self.priorities[index], unit, own)
+        priority = self.priorities[index] = priority_of(unit)
+        self.order.add(index, priority, unit, own)
         self._taken += unit.tokens
-        for kind, tokens in unit.kinds().items():
-            self._taken_kinds[kind] = self._taken_kinds.get(kind, 0) + tokens
 
 
 def eviction_of(unit: Unit) -> Eviction:

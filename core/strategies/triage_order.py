@@ -9,13 +9,14 @@ state may be carried from call to call.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
 from ..decisions import Replacement
 from ..units import Unit
-from .stubbed_size import StubbedSize, Tally
+from .stubbed_size import StubbedSize
+from .triage_history import TriageHistory
 
 
 class Key(NamedTuple):
@@ -33,15 +34,16 @@ class Key(NamedTuple):
 class _Level:
     """One priority: its units in order, how many are kept, and the size with all lower priorities evicted."""
 
-    def __init__(self, size: StubbedSize) -> None:
-        self.size = size
+    def __init__(self, history: TriageHistory) -> None:
+        self.history = history
+        self.size = history.size
         self.keys: list[Key] = []
         self.kept = 0
 
     def add(self, key: Key) -> bool:
         """Take a unit of this priority; return whether it stands among those kept so far."""
         at = bisect_left(self.keys, key)
-        insort(self.keys, key)
+        self.keys.insert(at, key)
         self.kept += at < self.kept
         return at < self.kept
 
@@ -58,8 +60,6 @@ class TriageOrder:
         self._stub_cost, self._merge = stub_cost, merge
         self._levels: dict[int, _Level] = {}
         self._units: list[tuple[int, Key, Unit, Replacement | None]] = []
-        self.size: StubbedSize | None = None
-        """The size of everything as it was settled last."""
 
     def add(self, index: int, priority: int, unit: Unit, own: Replacement | None) -> None:
         """Take a unit that may be evicted; `own` stands for it by itself, if it has such a text."""
@@ -69,40 +69,39 @@ class TriageOrder:
         self._units.append((priority, key, unit, own))
         kept = self._levels[priority].add(key)
         for other, level in self._levels.items():
-            level.size.add(index, unit, own, kept and other <= priority)
+            level.history.add(index, unit, own, kept and other <= priority)
 
     def _new_level(self, priority: int) -> _Level:
         """A level of its own sees all higher priorities as they are kept now."""
-        size = StubbedSize(self._stub_cost, self._merge)
+        history = TriageHistory(StubbedSize(self._stub_cost, self._merge))
         for other, key, unit, own in self._units:
             cutoff = self._levels[other].cutoff
-            size.add(key.unit, unit, own, other > priority and cutoff is not None and key <= cutoff)
-        return _Level(size)
+            history.add(key.unit, unit, own, other > priority and cutoff is not None and key <= cutoff)
+        return _Level(history)
 
-    def settle(self, room: int) -> tuple[int, Tally]:
-        """Keep what `room` tokens hold; return the tokens of all units taken as they then stand, and their tally."""
+    def settle(self, room: int) -> TriageHistory | None:
+        """Keep what `room` tokens hold; return the history of the size that all units then have, None without any.
+
+        A priority below all others brings a history of its own, in which all that is evicted is new.
+        """
         lowest: _Level | None = None
         for priority in sorted(self._levels, reverse=True):
             lowest = self._levels[priority]
             self._fill(priority, lowest, room)
-        self.size = lowest.size if lowest else None
-        return (0, Tally({})) if lowest is None else (lowest.size.tokens, lowest.size.tally.copy())
+        return lowest.history if lowest else None
 
     def _fill(self, priority: int, level: _Level, room: int) -> None:
         while level.kept and level.size.tokens > room:
-            self._toggle(priority, level, keep=False)
-        while level.kept < len(level.keys) and level.size.least_with(level.keys[level.kept].unit) <= room:
-            self._toggle(priority, level, keep=True)
-            if level.size.tokens > room:
-                self._toggle(priority, level, keep=False)
-                return
+            level.kept -= 1
+            self._toggle(priority, level.keys[level.kept].unit, keep=False)
+        while level.kept < len(level.keys) and level.size.fits_with(level.keys[level.kept].unit, room):
+            self._toggle(priority, level.keys[level.kept].unit, keep=True)
+            level.kept += 1
 
-    def _toggle(self, priority: int, level: _Level, keep: bool) -> None:
-        index = level.keys[level.kept if keep else level.kept - 1].unit
-        level.kept += 1 if keep else -1
-        for other, lower in self._levels.items():
+    def _toggle(self, priority: int, index: int, keep: bool) -> None:
+        for other, level in self._levels.items():
             if other <= priority:
-                (lower.size.keep if keep else lower.size.evict)(index)
+                level.history.toggle(index, keep)
 
     def cutoffs(self) -> dict[int, Key | None]:
         """Return the last key kept in each priority."""

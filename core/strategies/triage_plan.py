@@ -16,7 +16,7 @@ from ..plan import Plan, replaced
 from ..spans import OVERHEAD_ID, SpanKind
 from ..units import Unit
 from ..wire import Wire
-from .stubbed_size import Tally
+from .triage_history import Settled, TriageHistory
 from .triage_order import Key
 
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -26,7 +26,7 @@ class Stubs:
     """The stub for any run of units of a log, and what it costs as a message."""
 
     def __init__(self, log: Log, context: Context, template: str) -> None:
-        self._log, self._context, self._template = log, context, template
+        self._log, self._context, self.template = log, context, template
         self._known: dict[tuple[int, int], tuple[int, int]] = {}
         message = context.dialect.message(context.dialect.text_message("assistant", template))
         self._frame = context.dialect.cost_of_messages([message], context.counter).overhead
@@ -42,7 +42,7 @@ class Stubs:
             "name": first.spans[0].name,
             "class": "recoverable",
         }
-        return _FIELD.sub(lambda found: values.get(found[1], found[0]), self._template)
+        return _FIELD.sub(lambda found: values.get(found[1], found[0]), self.template)
 
     def role(self, start: int) -> str:
         """Return whose message the stub is: the user's where it stands for the opening of a turn."""
@@ -59,6 +59,7 @@ class Stubs:
 
 
 MOST_STUBS = 100_000
+NONE_EVICTABLE = Settled(None, 0, {}, 0, 0)
 
 
 @dataclass(eq=False)
@@ -69,14 +70,27 @@ class TriagePlan(Plan):
     cutoffs: Mapping[int, Key | None] = field(default_factory=dict)
     deepest: int = 0
     newest: int = -1
-    tally: Tally = field(default_factory=lambda: Tally({}))
-    taken: Mapping[SpanKind, int] = field(default_factory=dict)
-    changed_from: int = 0
-    """The first unit that is not sent as in the triaged plan before."""
-    sent_before_change: int = 0
-    """Tokens of what is sent of the conversation before that unit."""
+    history: TriageHistory | None = None
+    mark: int = 0
+    """The number by which the history knows this plan."""
 
     changed = True
+
+    @property
+    def settled(self) -> Settled:
+        """How this plan leaves the units that may be evicted."""
+        return self.history.settled(self.mark) if self.history else NONE_EVICTABLE
+
+    @property
+    def changed_from(self) -> int:
+        """The first unit that is not sent as in the triaged plan before."""
+        found = self.settled.first_change
+        return self.count if found is None else found
+
+    @property
+    def sent_before_change(self) -> int:
+        """Tokens of what is sent of the conversation before that unit."""
+        return self.log.totals[self.changed_from] + (0 if self.settled.first_change is None else self.settled.shift)
 
     @property
     def first_evicted(self) -> int:
@@ -167,18 +181,16 @@ class TriagePlan(Plan):
     def kinds(self) -> dict[SpanKind, int]:
         """Return the tokens sent by span kind."""
         found: dict[SpanKind, int] = {}
-        pairs = [*self._head_kinds(), *self.log.kinds.between(0, self.count), *self.tally.kinds.items()]
+        pairs = [*self._head_kinds(), *self.log.kinds.between(0, self.count), *self.settled.kinds.items()]
         for kind, tokens in pairs:
             found[kind] = found.get(kind, 0) + tokens
-        for kind, tokens in self.taken.items():
-            found[kind] = found.get(kind, 0) - tokens
         return {kind: tokens for kind, tokens in found.items() if tokens}
 
     def actions(self) -> dict[Action, int]:
         """Return how many spans met each action."""
-        gone = self.tally.stubbed + self.tally.summarised
-        kept = len(self.fixed.spans) + 1 + self.log.span_counts[self.count] - gone
-        found = {Action.KEEP: kept, Action.STUB: self.tally.stubbed, Action.SUMMARISE: self.tally.summarised}
+        settled = self.settled
+        kept = len(self.fixed.spans) + 1 + self.log.span_counts[self.count] - settled.stubbed - settled.summarised
+        found = {Action.KEEP: kept, Action.STUB: settled.stubbed, Action.SUMMARISE: settled.summarised}
         return {action: count for action, count in found.items() if count}
 
     def _decide(self) -> Iterator[Decision]:

@@ -115,11 +115,11 @@ def _cold(transcript: Transcript) -> None:
 
 
 def _best(run: Callable[[], object], times: int = 5) -> float:
-    """Return the least of some times, in seconds: what other work on the machine adds is never less than nothing."""
+    """Return the least of some processor times, in seconds, which other work on the machine hardly touches."""
     best = float("inf")
     for _ in range(times):
         gc.collect()
-        started = time.perf_counter()
+        started = time.process_time()
         run()
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.process_time() - started)
     return best
