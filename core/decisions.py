@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from .log import KindSums
@@ -109,8 +110,10 @@ class Replacements(Protocol):
         """Return what may stand in the place of a unit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Injected:
+NOTHING: Mapping[int, str] = MappingProxyType({})
+
+
+class Injected(NamedTuple):
     """A text that a strategy puts at the end of the system part."""
 
     span_id: str
@@ -121,11 +124,10 @@ class Injected:
     setting: str
 
 
-@dataclass(frozen=True, slots=True)
-class HeadEdit:
+class HeadEdit(NamedTuple):
     """What a strategy changes in the fixed part: tools put aside (by place), texts added, and what it then costs."""
 
-    deferred: Mapping[int, str] = field(default_factory=dict)
+    deferred: Mapping[int, str] = NOTHING
     injected: tuple[Injected, ...] = ()
     overhead: int = 0
     """Tokens of all frames of the changed fixed part."""
