@@ -66,6 +66,41 @@ def test_an_edited_message_starts_a_branch_without_the_old_one() -> None:
     assert transcript.notes == ("the prompt was rewritten before call 2",)
 
 
+def asked(answer: str, *messages: Any) -> dict[str, Any]:
+    """A request and its answer."""
+    return {"request": body(*messages), "response": {"choices": [{"message": said(answer)}]}}
+
+
+def histories(*pairs: dict[str, Any]) -> list[list[Any]]:
+    (transcript,) = read(lines(pairs)).transcripts
+    assert prompts(transcript) == [pair["request"]["messages"] for pair in pairs]
+    return [transcript.history(i)["messages"] for i in range(len(pairs))]
+
+
+def test_a_prompt_goes_on_from_the_call_whose_answer_it_holds() -> None:
+    """Another call shares more of it, and shares its last question."""
+    file, other = user("a file"), user("another file")
+    pairs = [
+        asked("one", file, user("wrapped: explain")),
+        asked("two", file, other, user("go on")),
+        asked("three", file, user("explain"), said("one"), user("go on")),
+    ]
+    assert histories(*pairs)[2] == [file, user("wrapped: explain"), said("one"), user("go on")]
+
+
+def test_a_prompt_that_lacks_the_newest_question_has_a_history_of_its_own() -> None:
+    first = [user("a file"), said("ok"), user("listing"), said("fine"), user("question")]
+    second = [user("a file"), said("ok"), user("b file"), said("fine"), user("other question")]
+    assert histories(asked("x", *first), asked("y", *second))[1] == second
+
+
+def test_a_prompt_that_holds_more_than_it_lacks_has_a_history_of_its_own() -> None:
+    """What was put in is no summary of what was taken out, and must not get lost."""
+    first = [user("a file"), user("wrapped: explain")]
+    second = [user("a file"), user("a long new file " * 20), user("explain"), said("x"), user("go on")]
+    assert histories(asked("x", *first), asked("y", *second))[1] == second
+
+
 def test_masked_results_keep_what_really_happened() -> None:
     first = [user("a"), calling("1"), result("1", "long"), calling("2"), result("2")]
     masked = [user("a"), calling("1"), result("1", "[cleared]"), calling("2"), result("2"), said("b"), user("c")]

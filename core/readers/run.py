@@ -2,8 +2,9 @@
 
 A request that repeats an earlier prompt and goes on extends its chain, and shows what the call before answered. One
 that repeats only a part was rewritten (a compaction, an edit): its history goes on from where its tail meets what
-happened before. A run can be taken up again from a stored transcript, so a captured run and one read from a file
-are built by the same rules.
+happened before. One that lacks the newest prompt, or holds more than it lacks, is an edit with a history of its own.
+A run can be taken up again from a stored transcript, so a captured run and one read from a file are built by the same
+rules.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from ..transcript import ROOT, Fidelity, Transcript, Usage
-from ..wire import Wire, digest
+from ..wire import Wire, digest, dump
 from .builder import Placed, TranscriptBuilder
 from .replies import first_reply
 
@@ -137,8 +138,12 @@ class Run:
         newest = list(self._chains.values())[-COMPARED:]
         if not newest:
             return chain, None
-        old = max(newest, key=lambda old: (self._shared(old.history, placed.nodes), old.call))
+        old = max(newest, key=lambda old: self._likeness(old, placed.nodes))
         return chain, self._continue(chain, old, placed, wires)
+
+    def _likeness(self, old: Chain, nodes: Sequence[int]) -> tuple[bool, int, int]:
+        """Order the chains that a prompt may go on from: one whose answer it holds comes before all others."""
+        return (bool(self._met_response(old, 0, nodes)), self._shared(old.history, nodes), old.call)
 
     def _continue(self, chain: Chain, old: Chain, placed: Placed, wires: Sequence[Wire]) -> int | None:
         """Where the prompt's tail overlaps with what happened before, the history goes on from there."""
@@ -147,22 +152,34 @@ class Run:
         places = {builder.keys[node]: place for place, node in enumerate(before) if place >= shared}
         met = [(places[key], at) for at, node in enumerate(placed.nodes) if (key := builder.keys[node]) in places]
         met = [(place, at) for place, at in met if at >= shared]
-        met += self._met_response(old, len(before), placed, shared)
+        met += self._met_response(old, len(before), placed.nodes, shared)
         (self.rewritten if shared or met else self.others).append(len(builder.calls))
         if not met:
             return None
         place, at = max(met)
+        added = [node for node in placed.nodes[shared:at] if builder.keys[node] not in places]
+        if place < self._newest_prompt(before) or self._size(added) > self._size(before[shared:]):
+            return None  # another conversation about the same things; a compaction keeps or meets the newest prompt
         new = wires[at + (place < len(before)) :]
         chain.history = builder.extend(old.history, new)
         return self._answer(old.call, new) if place == len(before) - 1 else None
 
-    def _met_response(self, old: Chain, place: int, placed: Placed, shared: int) -> list[tuple[int, int]]:
+    def _newest_prompt(self, nodes: Sequence[int]) -> int:
+        """Return the place of the newest message that a user wrote; 0 if there is none."""
+        spoken, messages = self.builder.dialect, self.builder.messages
+        places = range(len(nodes) - 1, -1, -1)
+        return next((place for place in places if spoken.message(messages[nodes[place]]).is_said), 0)
+
+    def _met_response(self, old: Chain, place: int, nodes: Sequence[int], shared: int = 0) -> list[tuple[int, int]]:
         """Return where a prompt holds what the last call before answered, which no prompt held yet."""
         response = self.builder.calls[old.call].response
         if response is None:
             return []
         key = digest(self.builder.dialect.content_key(response))
-        return [(place, at) for at, node in enumerate(placed.nodes) if at >= shared and self.builder.keys[node] == key]
+        return [(place, at) for at, node in enumerate(nodes) if at >= shared and self.builder.keys[node] == key]
+
+    def _size(self, nodes: Sequence[int]) -> int:
+        return sum(len(dump(self.builder.messages[node])) for node in nodes)
 
     def _shared(self, history: int, nodes: Sequence[int]) -> int:
         before = set(self.builder.path(history))
