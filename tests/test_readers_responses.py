@@ -92,6 +92,20 @@ def test_openai_usage(usage: Any, expected: Usage) -> None:
             Usage(1, output=9, reasoning=4),
         ),
         ("many", Usage()),
+        (
+            {
+                "input_tokens": 6,
+                "output_tokens": 9,
+                "iterations": [
+                    {"type": "compaction", "input_tokens": 50, "cache_read_input_tokens": 4, "output_tokens": 5},
+                    {"type": "message", "input_tokens": 6, "output_tokens": 9},
+                    "x",
+                ],
+            },
+            Usage(6 + 50 + 4, None, None, 9 + 5),
+        ),
+        ({"output_tokens": 9, "iterations": [{"type": "compaction", "input_tokens": 50}]}, Usage(output=9)),
+        ({"input_tokens": 6, "iterations": 3}, Usage(6)),
     ],
 )
 def test_anthropic_usage(usage: Any, expected: Usage) -> None:

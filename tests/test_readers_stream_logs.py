@@ -199,4 +199,4 @@ def test_a_real_compaction_of_claude(transcripts_folder: Path) -> None:
     assert call.response is not None
     summary, answer = call.response["content"]
     assert (len(summary["content"]), len(answer["text"])) == (2192, 8512)
-    assert (call.usage, found.counts.read) == (Usage(612, 0, 0, 2819), 749)
+    assert (call.usage, found.counts.read) == (Usage(60_385 + 612, 0, 0, 522 + 2819), 749)

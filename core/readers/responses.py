@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -137,9 +137,19 @@ def gemini_usage(usage: Any) -> Usage:
 
 
 def anthropic_usage(usage: Any) -> Usage:
-    """Return the usage of an Anthropic message; `input` is the whole prompt, cached tokens included."""
+    """Return the usage of an Anthropic message; `input` is the whole prompt, cached tokens included.
+
+    Compacting the conversation during the call is billed beside the totals of the message, and is added to them.
+    """
     if not isinstance(usage, Mapping):
         return Usage()
+    passes = usage.get("iterations")
+    rows = [row for row in passes if isinstance(row, Mapping)] if isinstance(passes, list) else []
+    compacting = [_anthropic_pass(row) for row in rows if row.get("type") == "compaction"]
+    return Usage(*map(_total, *map(astuple, (_anthropic_pass(usage), *compacting))))
+
+
+def _anthropic_pass(usage: Wire) -> Usage:
     plain, read = count(usage.get("input_tokens")), count(usage.get("cache_read_input_tokens"))
     write = _first(usage.get("cache_creation_input_tokens"), _by_life(usage))
     details = _object(usage, "output_tokens_details")
@@ -150,6 +160,11 @@ def anthropic_usage(usage: Any) -> Usage:
         output=count(usage.get("output_tokens")),
         reasoning=_first(details.get("thinking_tokens"), details.get("reasoning_tokens")),
     )
+
+
+def _total(first: int | None, *others: int | None) -> int | None:
+    """Add up, unless what is added to is not known."""
+    return None if first is None else first + sum(other or 0 for other in others)
 
 
 def count(value: Any) -> int | None:
