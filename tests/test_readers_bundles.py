@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.readers import ReadResult, Report, bundles, read, read_stream
+from core.readers import ReadResult, Report, archive_files, bundles, read, read_stream
 from core.readers.bundles import ZSTANDARD
 
 CHAT = json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello"}])
@@ -136,10 +136,10 @@ def test_a_link_that_leads_out_of_the_folder_is_left_out(tmp_path: Path) -> None
 
 
 def test_bounds_of_an_archive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "SMALL", 1_000)
-    monkeypatch.setattr(bundles, "MOST_RATIO", 50)
-    monkeypatch.setattr(bundles, "MOST_BYTES", 200_000)
-    monkeypatch.setattr(bundles, "MOST_TOTAL", 300_000)
+    monkeypatch.setattr(archive_files, "SMALL", 1_000)
+    monkeypatch.setattr(archive_files, "MOST_RATIO", 50)
+    monkeypatch.setattr(archive_files, "MOST_BYTES", 200_000)
+    monkeypatch.setattr(archive_files, "MOST_TOTAL", 300_000)
     noise = bytes(range(256)) * 2
     files: dict[str, str | bytes] = {
         "bomb": b"0" * 150_000,
@@ -155,12 +155,12 @@ def test_bounds_of_an_archive(monkeypatch: pytest.MonkeyPatch) -> None:
         "large",
         "two",
     ]
-    monkeypatch.setattr(bundles, "MOST_FILES", 1)
+    monkeypatch.setattr(archive_files, "MOST_FILES", 1)
     assert len(bundles.zip_files(zipped(files), Report())) == 1
 
 
 def test_a_folder_of_many_files_is_read_as_far_as_is_allowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundles, "MOST_FILES", 2)
+    monkeypatch.setattr(archive_files, "MOST_FILES", 2)
     found = read(folder(tmp_path, {f"{n}.json": CHAT for n in range(5)}))
     assert [transcript.source for transcript in found.transcripts] == ["0.json", "1.json"]
     assert "more than 2 files" in str(found.problems[0])

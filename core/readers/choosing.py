@@ -1,4 +1,4 @@
-"""Reads whatever it is given: one file of one format, or all files of a folder or a ZIP archive, each of its own.
+"""Reads whatever it is given: one file of one format, or all files of a folder or an archive, each of its own.
 
 A format is chosen by its own look at the beginning. One that is named is taken without a look, for all files.
 """
@@ -15,6 +15,7 @@ from .formats import Format, Reading
 from .problems import Report, kind_of
 from .records import Records
 from .source import Content, Member, Source
+from .tar_archives import is_tar, tar_files
 from .titles import shortened
 
 SAMPLE = 20
@@ -24,6 +25,8 @@ LEAST = 0.1
 """The confidence below which a format is not taken: low, as a file may hold much else beside what can be read."""
 
 Progress = Callable[[int, int], None]
+Archive = Path | bytes | Member
+Listed = Callable[[Archive, Report], list[Member]]
 DEEPEST = 2
 """Archives inside archives that are opened: a folder or an archive may hold archives, and no more."""
 
@@ -42,20 +45,20 @@ class Reader:
         elif isinstance(content, Path) and is_folder(content):
             report.source = content.name or "the folder"
             yield from self._several(folder_files(content, report), name, report, depth)
-        elif not isinstance(content, str) and is_zip(content):
-            yield from self._archive(content, name, report, depth)
+        elif not isinstance(content, str) and (listed := _archive_of(content)) is not None:
+            yield from self._archive(content, listed, name, report, depth)
         else:
             yield from self._one(content, (), name, report)
         report.close()
 
     def _archive(
-        self, content: Path | bytes | Member, name: str | None, report: Report, depth: int
+        self, content: Archive, listed: Listed, name: str | None, report: Report, depth: int
     ) -> Iterator[Transcript]:
         report.source = content.name if isinstance(content, Path | Member) else "the archive"
         if depth >= DEEPEST:
             report.add("an archive stands too deep inside others", "Unpack the outer archives first.")
             return
-        yield from self._several(zip_files(content, report), name, report, depth + 1)
+        yield from self._several(listed(content, report), name, report, depth + 1)
 
     def _several(self, files: Sequence[Member], name: str | None, report: Report, depth: int) -> Iterator[Transcript]:
         """Read files one after another; those that are one recording together are read at once."""
@@ -136,6 +139,13 @@ class Reader:
     def _expected(self) -> str:
         known = f"None of the {len(self.formats)} known formats looks like it."
         return f"{known} Choose one by its name if you know it, or give request bodies or messages as JSON."
+
+
+def _archive_of(content: Archive) -> Listed | None:
+    """Return what lists the files of an archive; None if it is no archive that can be opened."""
+    if is_zip(content):
+        return zip_files
+    return tar_files if is_tar(content) else None
 
 
 def _folder_of(files: Sequence[Member]) -> str:

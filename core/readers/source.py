@@ -8,6 +8,7 @@ a reading is noted, and what came before it stays.
 from __future__ import annotations
 
 import codecs
+import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +23,7 @@ from .unpack import GZIP, utf8_chunks
 CHUNK = 1 << 20
 START = 1 << 16
 """Bytes looked at to recognise a text that is no JSON."""
-FAILURES = (OSError, ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile)
+FAILURES = (OSError, ValueError, RuntimeError, EOFError, zlib.error, zipfile.BadZipFile, tarfile.TarError)
 """What opening or reading a file raises, also one in an archive that is damaged, locked or packed in a strange way."""
 
 
@@ -41,6 +42,11 @@ class Member:
     name: str
     open: Callable[[], BinaryIO]
     size: int
+
+
+def opened(content: Path | Member) -> BinaryIO:
+    """Return an open file."""
+    return content.open() if isinstance(content, Member) else content.open("rb")
 
 
 Content = Path | bytes | str | Member
@@ -180,7 +186,7 @@ class Source:
 
     def _open(self) -> BinaryIO:
         assert isinstance(self.content, Path | Member)
-        return self.content.open() if isinstance(self.content, Member) else self.content.open("rb")
+        return opened(self.content)
 
     def _decoded(self, raw: bytes, number: int) -> str:
         try:

@@ -20,6 +20,11 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs
 _BINARY = {
     b"PK\x03\x04": "a ZIP archive",
     b"SQLite format 3\x00": "an SQLite database",
+    b"BZh": "a bzip2 archive",
+    b"\xfd7zXZ\x00": "an XZ archive",
+    b"\x28\xb5\x2f\xfd": "a Zstandard archive",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a picture",
     b"\xff\xd8\xff": "a picture",
@@ -31,7 +36,7 @@ def utf8_chunks(chunks: Iterator[bytes], report: Report) -> Iterator[bytes]:
     """Yield the same text as UTF-8 bytes; what cannot be is a problem in the report and ends the text."""
     first = next(chunks, b"")
     if first.startswith(GZIP):
-        chunks = _gunzip(chain([first], chunks), report)
+        chunks = gunzip(chain([first], chunks), report)
         first = next(chunks, b"")
     kind = next((kind for magic, kind in _BINARY.items() if first.startswith(magic)), "")
     if kind:
@@ -42,7 +47,8 @@ def utf8_chunks(chunks: Iterator[bytes], report: Report) -> Iterator[bytes]:
     yield from text if encoding == "utf-8" else _transcoded(text, encoding)
 
 
-def _gunzip(chunks: Iterable[bytes], report: Report) -> Iterator[bytes]:
+def gunzip(chunks: Iterable[bytes], report: Report, most: int = MOST_BYTES) -> Iterator[bytes]:
+    """Yield what gzip packed, no more than about `most` bytes; damage is a problem in the report and ends it."""
     unpacker, open_member, size = zlib.decompressobj(31), False, 0
     for data in _pieces(chunks):
         while data:
@@ -53,8 +59,8 @@ def _gunzip(chunks: Iterable[bytes], report: Report) -> Iterator[bytes]:
                 return
             size += len(unpacked)
             yield unpacked
-            if size > MOST_BYTES:
-                limit = f"{MOST_BYTES >> 20} MB"
+            if size > most:
+                limit = f"{most >> 20} MB"
                 report.add(
                     f"the gzip data unpacks to more than {limit}", "Only the beginning was read; split the file."
                 )
