@@ -3,18 +3,29 @@
 It is the same on every run and holds no text, so it can be kept in a database, written into an export and compared. A
 figure is None where the recording or the price list does not tell; None is never 0. Shares are None as well where a
 strategy changed nothing or too little was used to say: the counts beside them always stand.
+
+What the engine's version does not tell is written down beside the figures: the counters and the table of prices, which
+come from other packages. A kept scorecard is as good as a new one as long as these are the same (`is_current`).
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from . import ENGINE_VERSION
+from .cache import Cache
 from .config import Configuration
+from .errors import PromptInspectorError
 from .export import as_json
+from .finding import Level
+from .findings import Finding, findings
 from .identity import transcript_sha256
-from .refetches import made_likelier
+from .loss import Loss
+from .prices import price_table
+from .refetches import made_likelier, refetches
 from .replay import Replay
 from .replay_violations import Violations, new_violations_of
 from .retention import retention
@@ -33,12 +44,23 @@ class Key:
     engine: str = ENGINE_VERSION
 
 
+class ScorecardError(PromptInspectorError):
+    """A JSON value is no scorecard of this version."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scorecard:
-    """The totals of one replay. Sizes are tokens, `cost_usd` is US dollars at the prices in `prices`."""
+    """The totals of one replay. Sizes are tokens, costs are US dollars at the prices in `prices`.
+
+    `refetches` and `rereads` are the recording's, `refetches_likelier` those before which the first result was gone.
+    Cached, written and uncached tokens are predicted, over the calls where that is known, with the tokens that the
+    recording does not hold; `cached_share_reported` is what the provider said of the recording.
+    """
 
     key: Key
     calls: int
+    counters: str
+    """The keys of the counters that counted the prompts."""
     peak: int
     sum_tokens: int
     entered: int
@@ -51,27 +73,70 @@ class Scorecard:
     """Changed calls in which violations were looked for; a long run is sampled."""
     references_used: int
     references_lost: int
+    references_lost_distinct: int
+    references_retold: int
+    """References that only a stub or a summary still has."""
     lost_share: float | None
+    calls_with_loss: int
+    first_loss: int | None
+    """The first call with a loss, from 0."""
+    used_by_class: Mapping[str, int]
+    lost_by_class: Mapping[str, int]
+    lost_by_span_kind: Mapping[str, int]
     unknown_responses: int
     lines_copied: int
     lines_lost: int
     lines_lost_share: float | None
     recoverable: int
+    refetches: int
+    rereads: int
     refetches_likelier: int
+    tools_called: int
+    tools_missing: int
     activation_recall: float | None
     rules: int
     rules_missing: int
     cached_share: float | None
+    cached_share_reported: float | None
+    cached_tokens: int | None
+    written_tokens: int | None
+    uncached_tokens: int | None
+    cache_unknown_calls: int
     prefix_breaks: int
+    break_causes: Mapping[str, int]
     cost_usd: float | None
     cost_known_usd: float | None
     """The cost of the calls whose cost is known."""
+    cost_low_usd: float | None
+    cost_high_usd: float | None
+    """Bounds of `cost_known_usd`, by what the cache may have held."""
     cost_unknown_calls: int
+    cost_without_cache_calls: int
+    """Calls priced as if nothing was cached, as nothing is known of it."""
     prices: str
+    findings: Mapping[str, int]
+    """How many findings there are of each name, the worst first."""
+    findings_by_level: Mapping[str, int]
 
     def as_json(self) -> dict[str, Any]:
         """Return the scorecard as a JSON value."""
         return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Scorecard:
+        """Return the scorecard of a JSON value. ScorecardError if another version wrote it."""
+        _require(cls, value)
+        _require(Key, value["key"])
+        return cls(**{**value, "key": Key(**value["key"])})
+
+
+def _require(made: type[Any], value: Any) -> None:
+    """Raise ScorecardError unless a value has the fields of a dataclass and no others."""
+    wanted = {field.name for field in fields(made)}
+    found = value.keys() if isinstance(value, Mapping) else set()
+    if found != wanted:
+        differ = ", ".join(sorted(wanted ^ found))
+        raise ScorecardError(f"This is no scorecard of this version, it differs in {differ}. Make it anew.")
 
 
 def scorecard_key(replay: Replay) -> Key:
@@ -84,14 +149,29 @@ def configuration_sha256(config: Configuration) -> str:
     return body_sha256(as_json(config.model_copy(update={"provenance": None})))
 
 
-def scorecard(replay: Replay, violations: Violations | None = None) -> Scorecard:
-    """Return the totals of a replay. `violations` are those of the replay, where somebody has looked for them."""
+def is_current(card: Scorecard, replay: Replay) -> bool:
+    """Return whether a scorecard kept for a replay counts and prices as one that is made now."""
+    return card.counters == _counters(replay) and card.prices == _prices()
+
+
+def scorecard(
+    replay: Replay,
+    violations: Violations | None = None,
+    found: Sequence[Finding] | None = None,
+    key: Key | None = None,
+) -> Scorecard:
+    """Return the totals of a replay.
+
+    `violations` and `found` are those of the replay, where somebody has looked for them. `key` names the transcript as
+    it is stored, which the replay of a converted one does not know.
+    """
     calls = replay.calls
     changed = sum(replay.plan(call).changed for call in range(len(replay.transcript.calls)))
     violations = violations or new_violations_of(replay)
     return Scorecard(
-        key=scorecard_key(replay),
+        key=key or scorecard_key(replay),
         calls=len(replay.transcript.calls),
+        counters=_counters(replay),
         peak=max(calls["in_window"], default=0),
         sum_tokens=sum(calls["in_window"]),
         entered=sum(calls["entered"]),
@@ -101,44 +181,101 @@ def scorecard(replay: Replay, violations: Violations | None = None) -> Scorecard
         did_nothing=not changed,
         violations=violations.count,
         violations_checked=violations.checked,
-        **_losses(replay),
+        **_losses(replay.loss),
         **_kept(replay),
+        **_cached(replay.cache),
+        cached_share_reported=_reported_share(replay),
         **_paid(replay),
+        **_found(findings(replay) if found is None else found),
     )
 
 
-def _losses(replay: Replay) -> dict[str, Any]:
-    found = replay.loss
-    references, lines = found.references, found.lines
+def _counters(replay: Replay) -> str:
+    counters = (replay.counter_of(call).key for call in range(len(replay.transcript.calls)))
+    return ", ".join(dict.fromkeys(counters))
+
+
+def _prices() -> str:
+    table = price_table()
+    return f"{table.currency}, {table.source}"
+
+
+def _losses(loss: Loss) -> dict[str, Any]:
+    references, lines, classes = loss.references, loss.lines, loss.by_class
     return {
         "references_used": references.used,
         "references_lost": references.lost,
+        "references_lost_distinct": loss.distinct,
+        "references_retold": sum(retold or 0 for retold in loss.retold),
         "lost_share": references.value,
-        "unknown_responses": found.unknown,
+        "calls_with_loss": loss.calls_with_loss,
+        "first_loss": loss.first_call,
+        "used_by_class": {str(kind): share.used for kind, share in classes.items()},
+        "lost_by_class": {str(kind): share.lost for kind, share in classes.items()},
+        "lost_by_span_kind": _plain(loss.by_span_kind),
+        "unknown_responses": loss.unknown,
         "lines_copied": lines.used,
         "lines_lost": lines.lost,
         "lines_lost_share": lines.value,
-        "recoverable": found.recoverable,
+        "recoverable": loss.recoverable,
     }
 
 
 def _kept(replay: Replay) -> dict[str, Any]:
-    found = retention(replay).totals()
+    found, repeated = retention(replay).totals(), refetches(replay.transcript)
     return {
+        "refetches": len(repeated),
+        "rereads": sum(refetch.is_reread for refetch in repeated),
         "refetches_likelier": len(made_likelier(replay)),
-        "activation_recall": found["activation_recall"],
-        "rules": found["rules"],
-        "rules_missing": found["rules_missing"],
+        **{name: found[name] for name in ("tools_called", "tools_missing", "activation_recall")},
+        **{name: found[name] for name in ("rules", "rules_missing")},
     }
+
+
+def _cached(cache: Cache) -> dict[str, Any]:
+    known = [row for row in cache.calls if row.cached is not None]
+    return {
+        "cached_share": cache.share,
+        "cached_tokens": sum(row.cached or 0 for row in known) if known else None,
+        "written_tokens": sum(row.written or 0 for row in known) if known else None,
+        "uncached_tokens": sum(row.uncached or 0 for row in known) if known else None,
+        "cache_unknown_calls": len(cache.calls) - len(known),
+        "prefix_breaks": cache.break_count,
+        "break_causes": _counted(str(row.cause) for row in cache.calls if row.breaks),
+    }
+
+
+def _reported_share(replay: Replay) -> float | None:
+    """Return the tokens that the provider reported as read from the cache, of those that it reported as sent."""
+    usages = (call.usage for call in replay.transcript.calls)
+    told = [(usage.cache_read, usage.input) for usage in usages if usage.cache_read is not None and usage.input]
+    return sum(read for read, _ in told) / sum(sent for _, sent in told) if told else None
 
 
 def _paid(replay: Replay) -> dict[str, Any]:
-    cost = replay.cost
+    cost, totals = replay.cost, replay.cost.totals()
     return {
-        "cached_share": replay.cache.share,
-        "prefix_breaks": replay.cache.break_count,
         "cost_usd": cost.total,
-        "cost_known_usd": cost.totals()["usd_known"],
+        "cost_known_usd": totals["usd_known"],
+        "cost_low_usd": totals["low"],
+        "cost_high_usd": totals["high"],
         "cost_unknown_calls": cost.unknown_calls,
-        "prices": f"{cost.prices.currency}, {cost.prices.source}",
+        "cost_without_cache_calls": totals["without_cache"],
+        "prices": _prices(),
     }
+
+
+def _found(found: Sequence[Finding]) -> dict[str, Any]:
+    levels = Counter(finding.level for finding in found)
+    return {
+        "findings": _counted(finding.name for finding in found),
+        "findings_by_level": {str(level): levels[level] for level in Level},
+    }
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(names))
+
+
+def _plain(counts: Mapping[Any, int]) -> dict[str, int]:
+    return {str(kind): count for kind, count in counts.items()}

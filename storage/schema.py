@@ -218,6 +218,19 @@ class AnalysisRow(Base):
     """Whose text it was first: values may quote the text, so they go when the transcript is deleted."""
 
 
+class ScorecardRow(Base):
+    """What a replay is judged by, as JSON: a cache by transcript (its sha256), configuration and engine version."""
+
+    __tablename__ = "scorecard"
+    __table_args__ = ({"sqlite_with_rowid": False},)
+
+    transcript: Mapped[str] = mapped_column(String(64), primary_key=True)
+    configuration: Mapped[str] = mapped_column(String(64), primary_key=True)
+    engine: Mapped[str] = mapped_column(primary_key=True)
+    transcript_id: Mapped[int] = mapped_column(ForeignKey("transcript.id", ondelete="CASCADE"), index=True)
+    value: Mapped[str]
+
+
 class ConfigurationRow(Base):
     """One version of a named configuration."""
 

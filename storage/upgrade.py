@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HEAD", "VERSION_TABLE", "alembic_config", "revision", "upgrade"]
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration. Known here so that a start with nothing to do need not load Alembic (0.6 s)."""
 
 VERSION_TABLE = "prompt_inspector_version"

@@ -168,8 +168,8 @@ NEXT = """
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0002"
-down_revision = "0001"
+revision = "0003"
+down_revision = "0002"
 branch_labels = None
 depends_on = None
 
@@ -186,9 +186,9 @@ def with_next_migration(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, recreat
     """Let the program have one migration more, which writes every parent table anew."""
     migrations = tmp_path / "migrations"
     shutil.copytree(upgrade.MIGRATIONS, migrations)
-    (migrations / "versions" / "0002_next.py").write_text(NEXT.format(recreate=recreate, also=also))
+    (migrations / "versions" / "0003_next.py").write_text(NEXT.format(recreate=recreate, also=also))
     monkeypatch.setattr(upgrade, "MIGRATIONS", migrations)
-    monkeypatch.setattr(upgrade, "HEAD", "0002")
+    monkeypatch.setattr(upgrade, "HEAD", "0003")
 
 
 def filled(url: str) -> tuple[dict[str, int], list[int]]:
@@ -208,7 +208,7 @@ def test_an_upgrade_loses_no_row(url: str, tmp_path: Path, monkeypatch: pytest.M
     library = Library(open_engine(url))
     assert rows(library) == before
     with reading(library.engine) as connection:
-        assert upgrade.revision(connection) == "0002"
+        assert upgrade.revision(connection) == "0003"
         assert connection.execute(text("SELECT DISTINCT added FROM message")).scalars().all() == ["x"]
     assert library.get(first) == openai_run(5)
     assert bodies(library.get(second)) == bodies(anthropic_run())

@@ -15,7 +15,7 @@ __all__ = ["url"]
 
 TABLES = {
     *("transcript", "tag", "head", "message", "call", "variant", "content"),
-    *("analysis", "configuration", "flag"),
+    *("analysis", "configuration", "flag", "scorecard"),
 }
 
 
@@ -62,5 +62,11 @@ def test_every_reference_to_a_content_has_an_index(url: str) -> None:
 
 
 def test_json_is_text_so_that_key_order_survives() -> None:
-    for name, column in (("content", "json"), ("transcript", "meta"), ("configuration", "body"), ("analysis", "value")):
+    for name, column in (
+        ("content", "json"),
+        ("transcript", "meta"),
+        ("configuration", "body"),
+        ("analysis", "value"),
+        ("scorecard", "value"),
+    ):
         assert str(Base.metadata.tables[name].c[column].type) == "TEXT"

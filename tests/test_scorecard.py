@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,15 @@ from typing import Any
 import pytest
 
 from core import ENGINE_VERSION
+from core.config import strategy_kinds
 from core.export import exported
+from core.findings import findings
 from core.identity import transcript_sha256
 from core.readers import read
 from core.replay import Replay, replay
-from core.scorecard import Key, configuration_sha256, scorecard, scorecard_key
-from core.transcript import Transcript
+from core.retention import retention
+from core.scorecard import Key, Scorecard, ScorecardError, configuration_sha256, is_current, scorecard, scorecard_key
+from core.transcript import Transcript, Usage
 from tests.runs import result, run, says, tool, user, uses
 
 BODY = "def total_price(order):\n    return order.net_sum + order.tax_sum\n" + "Nothing of note here. " * 40
@@ -62,6 +66,69 @@ def test_totals_are_those_of_the_measures() -> None:
     assert (card.activation_recall, card.rules, card.rules_missing) == (1.0, 2, 0)
     assert (card.violations, card.violations_checked) == (0, 2)
     assert card.over_budget == card.largest_excess == 0
+
+
+def test_losses_are_told_by_class_and_by_what_held_them() -> None:
+    made = played(MASK)
+    card = scorecard(made)
+    assert sum(card.used_by_class.values()) == card.references_used
+    assert sum(card.lost_by_class.values()) == sum(card.lost_by_span_kind.values()) == card.references_lost
+    assert card.lost_by_span_kind == {"tool_result": card.references_lost}
+    assert (card.calls_with_loss, card.first_loss) == (made.loss.calls_with_loss, made.loss.first_call) == (1, 2)
+    assert (card.references_lost_distinct, card.references_retold) == (made.loss.distinct, sum(made.loss.retold))
+
+
+def test_the_recording_s_refetches_stand_beside_those_made_likelier() -> None:
+    for strategy, likelier in ((MASK, 1), ({"kind": "full_history"}, 0)):
+        card = scorecard(played(strategy))
+        assert (card.refetches, card.rereads, card.refetches_likelier) == (1, 1, likelier)
+
+
+def test_tools_that_were_called_and_put_aside_are_counted() -> None:
+    long = "It has many options that nobody needs to know. " * 20
+    groups = [{"name": "files", "keywords": ["folder"], "tools": ["list_*"]}]
+    messages = [user("Look for it."), uses("c1", "list_files"), result("c1", "a.py"), says("Done.")]
+    transcript = run(messages, tools=[tool("list_files", long), tool("read_file", long)])
+    made = replay(transcript, {"strategy": {"kind": "tiered_injection", "groups": groups}})
+    card, found = scorecard(made), retention(made)
+    assert (card.tools_called, card.tools_missing) == (found.called, found.missing_tools) == (1, 1)
+    assert card.activation_recall == 0.0
+
+
+def test_cached_written_and_uncached_tokens_are_those_sent() -> None:
+    card = scorecard(made := played(MASK))
+    known = [row for row in made.cache.calls if row.cached is not None]
+    assert card.cache_unknown_calls == len(made.cache.calls) - len(known) == 1
+    parts = (card.cached_tokens, card.written_tokens, card.uncached_tokens)
+    assert None not in parts
+    assert sum(part or 0 for part in parts) == sum(row.sent for row in known)
+    assert sum(card.break_causes.values()) == card.prefix_breaks == made.cache.break_count
+
+
+def test_the_reported_share_is_the_recording_s() -> None:
+    transcript = coding()
+    usages = [Usage(1000), Usage(1000, 250), Usage(3000, 2750), Usage()]
+    calls = tuple(replace(call, usage=usage) for call, usage in zip(transcript.calls, usages, strict=True))
+    reported = replace(transcript, calls=calls)
+    assert scorecard(replay(reported, {"strategy": MASK})).cached_share_reported == 0.75
+    assert scorecard(played(MASK)).cached_share_reported is None
+
+
+def test_cost_has_bounds() -> None:
+    card = scorecard(made := played(MASK))
+    totals = made.cost.totals()
+    assert (card.cost_low_usd, card.cost_high_usd) == (totals["low"], totals["high"])
+    assert card.cost_low_usd <= card.cost_known_usd <= card.cost_high_usd
+    assert card.cost_without_cache_calls == totals["without_cache"]
+
+
+def test_findings_are_counted_by_name_and_level() -> None:
+    card = scorecard(made := played({"kind": "full_history"}, 1))
+    found = findings(made)
+    assert card.findings == {finding.name: [one.name for one in found].count(finding.name) for finding in found}
+    assert list(card.findings_by_level) == ["error", "warning", "notice"]
+    assert sum(card.findings_by_level.values()) == len(found) > 0
+    assert scorecard(made, found=found[:1]).findings == {found[0].name: 1}
 
 
 def test_a_strategy_that_changes_nothing_did_nothing() -> None:
@@ -116,30 +183,91 @@ def test_the_provenance_of_an_export_changes_no_key() -> None:
     assert scorecard_key(replay(coding(), body)).configuration == configuration_sha256(made.config)
 
 
+def strategies() -> list[dict[str, Any]]:
+    """Return every strategy with its defaults, and masking, which has something to do."""
+    return [*({"kind": kind} for kind in strategy_kinds()), MASK]
+
+
+def transcripts() -> list[Path]:
+    return [path for path in sorted(SAMPLES.glob("*.json*")) if path.name != "configuration.json"]
+
+
+def configuration(strategy: dict[str, Any]) -> dict[str, Any]:
+    return {"budget": {"soft_limit": 4500}, "strategy": strategy}
+
+
+@pytest.mark.parametrize("path", transcripts(), ids=lambda path: path.stem)
+def test_it_comes_back_from_json_as_it_was(path: Path) -> None:
+    transcript = read(path).transcripts[0]
+    for strategy in strategies():
+        card = scorecard(replay(transcript, configuration(strategy)))
+        value = card.as_json()
+        assert list(value) == [field.name for field in fields(Scorecard)]
+        assert Scorecard.from_json(value) == card
+        again = Scorecard.from_json(json.loads(json.dumps(value)))
+        assert again == card
+        assert json.dumps(again.as_json()) == json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"new": 1}, "differs in new"),
+        ({"key": {"transcript": "a"}}, "differs in configuration, engine"),
+        ({"key": 7}, "differs in configuration, engine, transcript"),
+    ],
+)
+def test_what_another_version_wrote_is_no_scorecard(changed: dict[str, Any], said: str) -> None:
+    value = scorecard(played(MASK)).as_json()
+    with pytest.raises(ScorecardError, match=said):
+        Scorecard.from_json({**value, **changed})
+    value.pop("peak")
+    with pytest.raises(ScorecardError, match="differs in peak"):
+        Scorecard.from_json(value)
+
+
+def test_a_kept_scorecard_is_current_while_counters_and_prices_are_the_same() -> None:
+    made = played(MASK)
+    card = scorecard(made)
+    assert card.counters == "tiktoken:o200k_base:1.0"
+    assert is_current(card, made)
+    assert not is_current(replace(card, counters="tiktoken:cl100k_base:1.0"), made)
+    assert not is_current(replace(card, prices="USD, genai-prices 0.0.0"), made)
+
+
+def test_a_key_can_be_given_for_a_transcript_that_is_stored_in_another_form() -> None:
+    key = Key("a" * 64, "b" * 64)
+    assert scorecard(played(MASK), key=key).key == key
+
+
 PROGRAM = """
 import json, sys
+from pathlib import Path
 from core.readers import read
 from core.replay import replay
 from core.scorecard import scorecard
-from pathlib import Path
-transcript = read(Path(sys.argv[1])).transcripts[0]
-config = {"budget": {"soft_limit": 4500}, "strategy": {"kind": "tiered_injection", "keep_turns": 2}}
-print(json.dumps(scorecard(replay(transcript, config)).as_json()))
+for path in json.loads(sys.argv[1]):
+    transcript = read(Path(path)).transcripts[0]
+    for config in json.loads(sys.argv[2]):
+        print(json.dumps(scorecard(replay(transcript, config)).as_json()))
 """
 
 
-@pytest.mark.parametrize("seed", ["0", "77"])
-def test_it_is_the_same_in_every_process(seed: str) -> None:
-    path = SAMPLES / "support_triage.jsonl"
-    made = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(path)],
-        cwd=Path(__file__).parents[1],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    config = {"budget": {"soft_limit": 4500}, "strategy": {"kind": "tiered_injection", "keep_turns": 2}}
-    here = scorecard(replay(read(path).transcripts[0], config)).as_json()
-    assert json.loads(made.stdout) == json.loads(json.dumps(here))
-    assert here["lost_share"] is not None
+def test_it_is_the_same_in_every_process() -> None:
+    """Also the order of what is counted by name, as the text in a database is compared."""
+    arguments = [json.dumps([str(path) for path in transcripts()]), json.dumps([*map(configuration, strategies())])]
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, *arguments],
+            cwd=Path(__file__).parents[1],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed in ("0", "77")
+    ]
+    first, second = (process.communicate()[0].splitlines() for process in started)
+    assert [process.returncode for process in started] == [0, 0]
+    assert first == second
+    assert len(first) == len(transcripts()) * len(strategies())
+    assert any(json.loads(line)["lost_share"] for line in first)

@@ -1,0 +1,127 @@
+"""Scorecards are kept by transcript, configuration and engine, go with their transcript, and are never half read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from core.replay import replay
+from core.scorecard import Key, Scorecard, scorecard, scorecard_key
+from storage.database import open_engine
+from storage.errors import StorageError
+from storage.library import Exchange, Library
+from tests.stores import anthropic_run, library, openai_body, openai_response, openai_run, url
+
+__all__ = ["library", "url"]
+
+KEEP: dict[str, Any] = {"strategy": {"kind": "keep_last", "keep_messages": 2}, "budget": {"soft_limit": 60}}
+FULL: dict[str, Any] = {"strategy": {"kind": "full_history"}}
+
+
+def judged(library: Library, transcript_id: int, config: dict[str, Any] = KEEP) -> Scorecard:
+    return scorecard(replay(library.get(transcript_id), config))
+
+
+def stored(library: Library) -> int:
+    with library.engine.begin() as connection:
+        return int(connection.execute(text("SELECT count(*) FROM scorecard")).scalar_one())
+
+
+@pytest.mark.parametrize("make", [openai_run, anthropic_run])
+@pytest.mark.parametrize("config", [KEEP, FULL], ids=["keep", "full"])
+def test_a_scorecard_comes_back_as_it_was(make, config: dict[str, Any], library: Library) -> None:
+    transcript = library.add(make()).id
+    card = judged(library, transcript, config)
+    assert library.scorecards.get(card.key) is None
+    library.scorecards.put(card, transcript)
+    assert library.scorecards.get(card.key) == card
+
+
+def test_the_key_of_a_loaded_transcript_is_the_one_in_the_list(library: Library) -> None:
+    transcript = library.add(anthropic_run()).id
+    assert scorecard_key(replay(library.get(transcript), KEEP)).transcript == library.summary(transcript).sha256
+
+
+def test_another_configuration_transcript_or_engine_has_none(library: Library) -> None:
+    transcript = library.add(openai_run()).id
+    card = judged(library, transcript)
+    library.scorecards.put(card, transcript)
+    other = judged(library, transcript, FULL).key
+    for key in (other, replace(card.key, transcript="0" * 64), replace(card.key, engine="1.0.1")):
+        assert library.scorecards.get(key) is None
+    library.scorecards.put(replace(card, key=other), transcript)
+    assert library.scorecards.get(card.key) == card
+    assert stored(library) == 2
+
+
+def test_a_new_scorecard_takes_the_place_of_the_old_one(library: Library) -> None:
+    transcript = library.add(openai_run()).id
+    card = judged(library, transcript)
+    library.scorecards.put(replace(card, prices="USD, genai-prices 0.0.0"), transcript)
+    library.scorecards.put(card, transcript)
+    assert library.scorecards.get(card.key) == card
+    assert stored(library) == 1
+
+
+def test_those_of_another_engine_go_when_the_transcript_is_judged_anew(library: Library) -> None:
+    first, second = library.add(openai_run()).id, library.add(anthropic_run()).id
+    cards = {number: judged(library, number) for number in (first, second)}
+    old = {number: replace(card, key=replace(card.key, engine="0.9")) for number, card in cards.items()}
+    for number, card in old.items():
+        library.scorecards.put(card, number)
+    library.scorecards.put(cards[first], first)
+    assert [library.scorecards.get(old[number].key) for number in (first, second)] == [None, old[second]]
+
+
+def test_a_captured_run_that_grows_is_judged_anew(library: Library) -> None:
+    number = library.append_call(Exchange(openai_body(1), openai_response(0))).transcript
+    before = judged(library, number)
+    library.scorecards.put(before, number)
+    library.append_call(Exchange(openai_body(2), openai_response(1)))
+    after = judged(library, number)
+    assert (before.calls, after.calls) == (1, 2)
+    assert library.scorecards.get(after.key) is None
+    library.scorecards.put(after, number)
+    assert library.scorecards.get(after.key) == after
+    assert stored(library) == 1
+
+
+def test_a_deleted_transcript_takes_its_scorecards_along(library: Library) -> None:
+    first, second = library.add(openai_run()).id, library.add(anthropic_run()).id
+    for number in (first, second):
+        for config in (KEEP, FULL):
+            library.scorecards.put(judged(library, number, config), number)
+    kept, gone = judged(library, first), judged(library, second)
+    library.delete(second)
+    assert library.scorecards.get(gone.key) is None
+    assert library.scorecards.get(kept.key) == kept
+    assert stored(library) == 2
+    library.scorecards.put(gone, second)  # worked out while somebody deleted the transcript
+    assert library.scorecards.get(gone.key) is None
+
+
+def test_what_another_version_wrote_is_passed_over(library: Library) -> None:
+    transcript = library.add(openai_run()).id
+    card = judged(library, transcript)
+    library.scorecards.put(card, transcript)
+    with library.engine.begin() as connection:
+        connection.execute(text("""UPDATE scorecard SET value = '{"key": {}, "peak": 7}'"""))
+    assert library.scorecards.get(card.key) is None
+    library.scorecards.put(card, transcript)
+    assert library.scorecards.get(card.key) == card
+
+
+def test_a_database_that_may_only_be_read_gives_and_takes_none(tmp_path) -> None:
+    path = tmp_path / "store.db"
+    writable = Library(open_engine(f"sqlite:///{path}"))
+    transcript = writable.add(openai_run()).id
+    card = judged(writable, transcript)
+    writable.scorecards.put(card, transcript)
+    writable.engine.dispose()
+    library = Library(open_engine(f"sqlite:///file:{path}?mode=ro&uri=true"))
+    assert library.scorecards.get(card.key) == card
+    with pytest.raises(StorageError, match="cannot be written"):
+        library.scorecards.put(replace(card, key=Key(card.key.transcript, "0" * 64)), transcript)
