@@ -1,9 +1,7 @@
-"""What a comparison is made of: suggestions, labels, the scorecard, fates and differences."""
+"""What a comparison is made of: suggestions, labels, fates and differences."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from core.decisions import Action, Decision
 from core.errors import ConfigError
 from core.replay import Replay, replay
 from core.replay_violations import new_violations_of
-from core.scorecard import Scorecard, scorecard
 from core.wire import dump
 from pages.parts import strategy_fields
 from pages.parts.comparison import (
@@ -28,7 +25,6 @@ from pages.parts.comparison import (
     written,
 )
 from pages.parts.fates import fate_text, fates
-from pages.parts.score import Cell, measures
 from tests.pages_app import sample
 
 BUDGET = 4500
@@ -135,80 +131,6 @@ def test_differing_calls_begin_where_the_budget_is_passed() -> None:
     changed = [call for call in range(20) if replays[1].plan(call).changed]
     assert differing_calls(replays) == changed
     assert differing_calls([replays[0], replays[0]]) == []
-
-
-def rows_of(*cards: Scorecard) -> dict[str, tuple[Cell, ...]]:
-    return {row.name: row.cells for row in measures(scorecard(played({"kind": "as_captured"})), cards)}
-
-
-def texts(cells: Sequence[Cell]) -> list[str]:
-    return [cell.text for cell in cells]
-
-
-def test_the_scorecard_compares_with_what_was_captured() -> None:
-    replays = [played(strategy) for strategy in STRATEGIES[:2]]
-    cut = replace(scorecard(replays[1]), violations=2, violations_checked=5, changed=9)
-    rows = rows_of(scorecard(replays[0]), cut)
-    peak = rows["Peak in window, tokens"]
-    before, after = (f"{max(one.calls['in_window']):,}" for one in replays)
-    assert texts(peak) == [before, before, f"{after}  −51%"]
-    assert [cell.best for cell in peak] == [False, False, True]
-    assert texts(rows["Calls changed"]) == ["—", "did nothing", "9 of 20"]
-    assert texts(rows["Violations of the API's rules"]) == ["—", "0", "2 in 5 of 9 checked"]
-    assert [cell.best for cell in rows["Violations of the API's rules"]] == [False, True, False]
-
-
-def test_losses_are_counts_with_a_share_where_it_tells() -> None:
-    cards = [scorecard(played(strategy)) for strategy in STRATEGIES[:3]]
-    few = replace(cards[1], references_lost=3, references_used=9, lost_share=None)
-    cells = rows_of(*cards, few)["References lost"]
-    kept, summarised = cards[1], cards[2]
-    assert texts(cells) == [
-        "—",
-        "did nothing",
-        f"{kept.references_lost} of {kept.references_used}  {kept.lost_share:.1%}",
-        f"{summarised.references_lost} of {summarised.references_used}  {summarised.lost_share:.1%}",
-        "3 of 9",
-    ]
-    assert [cell.best for cell in cells] == [False, False, False, False, True]
-
-
-def test_what_is_unknown_is_said_and_never_best() -> None:
-    card = scorecard(played(STRATEGIES[1]))
-    unknown = replace(card, cost_known_usd=None, cached_share=None)
-    card = replace(card, cost_unknown_calls=0)
-    rows = rows_of(
-        unknown,
-        replace(card, cost_known_usd=0.5, cached_share=0.25),
-        replace(card, cost_known_usd=0.75, cached_share=0.5),
-    )
-    assert texts(rows["Cost, US dollars"])[1:] == ["unknown", "0.5000", "0.7500"]
-    assert [cell.best for cell in rows["Cost, US dollars"]] == [False, False, True, False]
-    assert texts(rows["Cached share, predicted"])[1:] == ["unknown", "25%", "50%"]
-    assert [cell.best for cell in rows["Cached share, predicted"]] == [False, False, False, True]
-
-
-def test_a_cost_that_is_known_for_some_calls_says_for_how_many() -> None:
-    card = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=0.25, cost_unknown_calls=1)
-    assert rows_of(card)["Cost, US dollars"][1].text == "0.2500 in 19 of 20 calls"
-
-
-def test_a_recording_without_responses_has_no_loss() -> None:
-    card = scorecard(played(STRATEGIES[1]))
-    assert rows_of(replace(card, unknown_responses=card.calls))["References lost"][1].text == "no responses"
-
-
-def test_rules_and_tools_have_rows_only_where_some_are_missing() -> None:
-    card = scorecard(played(STRATEGIES[1]))
-    assert not {"Instruction rules left out", "Called tools that were sent"} & rows_of(card).keys()
-    rows = rows_of(replace(card, rules_missing=2, rules=31, activation_recall=0.9))
-    assert rows["Instruction rules left out"][1].text == "2 of 31"
-    assert rows["Called tools that were sent"][1].text == "90%"
-
-
-def test_nothing_is_best_where_all_are_the_same() -> None:
-    card = scorecard(played(STRATEGIES[1]))
-    assert not any(cell.best for cells in rows_of(card, card).values() for cell in cells)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy["kind"])

@@ -1,12 +1,14 @@
 """What pages load and compute, each once: bounded caches, keyed by what a transcript holds and by configuration.
 
 A captured transcript may still grow; its sha256 changes with every call, so it is part of each key. Cached values are
-shared by all sessions and are never changed by a page.
+shared by all sessions and are never changed by a page. Scorecards are kept in the database too, as they take longer
+than all the rest of a page: one that is there already is taken, also by another process.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +18,19 @@ from core.advice import Advised, advised
 from core.config import Configuration, load_config
 from core.export import as_json, pinned
 from core.findings import Finding, findings
+from core.identity import transcript_sha256
 from core.replay import Replay, replay
 from core.replay_violations import Violations, new_violations_of
-from core.scorecard import Scorecard, scorecard
+from core.scorecard import Key, Scorecard, configuration_sha256, is_current, scorecard
 from core.transcript import Transcript
-from storage import Library, Summary, library
+from storage import Library, StorageError, Summary, library
 
 from .figures import Figures, figures
 from .presence import Presence, presence
 
 __all__ = ["Opened", "captured_config", "library", "open_transcript"]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,9 @@ class Opened:
 
     def violations(self, config: Configuration) -> Violations:
         """Return the rules of the dialect that a configuration breaks and the recording did not."""
+        card = self.scorecard(config)
+        if not card.violations:
+            return Violations(0, card.violations_checked, card.changed)
         return _violations(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
 
 
@@ -108,7 +116,24 @@ def _violations(transcript_id: int, sha256: str, config: str) -> Violations:
 @st.cache_resource(max_entries=64, show_spinner="Looking for what the responses used …")
 def _scorecard(transcript_id: int, sha256: str, config: str) -> Scorecard:
     made = _replay(transcript_id, sha256, config)
-    return scorecard(made, _violations(transcript_id, sha256, config))
+    key = Key(sha256, configuration_sha256(made.config))
+    known = library().scorecards.get(key)
+    if known is not None and is_current(known, made):
+        return known
+    found = _findings(transcript_id, sha256, config)
+    card = scorecard(made, _violations(transcript_id, sha256, config), found, key)
+    _keep(card, transcript_id, _transcript(transcript_id, sha256))
+    return card
+
+
+def _keep(card: Scorecard, transcript_id: int, transcript: Transcript) -> None:
+    """Store a scorecard, unless a captured transcript grew while it was loaded. A database may be read-only."""
+    if transcript_sha256(transcript) != card.key.transcript:
+        return
+    try:
+        library().scorecards.put(card, transcript_id)
+    except StorageError as error:
+        log.info("A scorecard was not kept: %s", error)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for what is worth a look …")

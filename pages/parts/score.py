@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from core.replay import Replay
@@ -33,7 +33,7 @@ class Measure:
 def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
     """Return the measures of a comparison. Rows that say nothing about any configuration are left out."""
     every = [captured, *cards]
-    rows = [
+    return [
         _tokens("Peak in window, tokens", [card.peak for card in every]),
         _tokens("Sum over calls, tokens", [card.sum_tokens for card in every]),
         _counts("Calls over budget", [card.over_budget for card in every]),
@@ -41,18 +41,38 @@ def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
         Measure("Calls changed", (NONE, *map(_changed, cards))),
         _best_of("References lost", [NONE, *(_lost(card, *_references(card)) for card in cards)]),
         _best_of("Copied lines lost", [NONE, *(_lost(card, *_lines(card)) for card in cards)]),
-        _best_of("Refetches made likelier", [NONE, *(_likelier(card) for card in cards)]),
-        _best_of("Cached share, predicted", [_share(card.cached_share) for card in every], most=True),
+        _best_of("Refetches made likelier", [_recorded(captured), *map(_likelier, cards)]),
+        *_fixed_part(cards),
+        *_cache(captured, cards),
         _best_of("Cost, US dollars", [_cost(card) for card in every]),
         _best_of("Violations of the API's rules", [NONE, *map(_violations, cards)]),
+        Measure("Findings", tuple(map(_findings, every))),
     ]
-    if any(card.rules_missing for card in cards):
-        rows.append(_best_of("Instruction rules left out", [NONE, *(_of(c.rules_missing, c.rules) for c in cards)]))
-    if any((card.activation_recall or 1) < 1 for card in cards):
-        rows.append(
-            _best_of("Called tools that were sent", [NONE, *(_share(c.activation_recall) for c in cards)], most=True)
-        )
-    return rows
+
+
+def _fixed_part(cards: Sequence[Scorecard]) -> Iterator[Measure]:
+    """Yield what is left of the instructions and of the tools that were called, where there are any."""
+    if any(card.rules for card in cards):
+        yield _best_of("Instruction rules left out", [NONE, *(_of(card.rules_missing, card.rules) for card in cards)])
+    if any(card.tools_called for card in cards):
+        yield _best_of("Called tools that were sent", [NONE, *map(_activated, cards)], most=True)
+
+
+def _cache(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]:
+    """Yield what the prompt cache reads and writes; written tokens only where a provider charges for them."""
+    every = [captured, *cards]
+    yield _best_of("Cached share, predicted", [_share(card.cached_share) for card in every], most=True)
+    if captured.cached_share_reported is not None:
+        yield Measure("Cached share, reported", (_share(captured.cached_share_reported), *(NONE for _ in cards)))
+    if all(card.cached_tokens is None for card in every):
+        return
+    alike = len({card.cache_unknown_calls for card in every}) == 1
+    note = _coverage(captured).replace(" in", ",", 1) if alike else ""
+    yield Measure(f"Cached tokens{note}", tuple(_part(card, card.cached_tokens, alike) for card in every))
+    if any(card.written_tokens for card in every):
+        written = [_part(card, card.written_tokens, alike) for card in every]
+        yield _best_of(f"Written to the cache{note}", written)
+    yield _best_of(f"Uncached tokens{note}", [_part(card, card.uncached_tokens, alike) for card in every])
 
 
 def changed_calls(replay: Replay) -> int:
@@ -101,10 +121,42 @@ def _lost(card: Scorecard, lost: int, used: int, share: float | None) -> Cell:
     return Cell(lost, f"{lost:,} of {used:,}" + ("" if share is None else f"  {share:.1%}"))
 
 
+def _recorded(captured: Scorecard) -> Cell:
+    """The calls that repeat an earlier one in the recording, and how many of them had no reason to."""
+    reread = f", {captured.rereads:,} for the same result" if captured.rereads else ""
+    return Cell(captured.refetches, f"{captured.refetches:,} recorded{reread}")
+
+
 def _likelier(card: Scorecard) -> Cell:
-    return (
-        Cell(None, DID_NOTHING) if card.did_nothing else Cell(card.refetches_likelier, f"{card.refetches_likelier:,}")
-    )
+    if card.did_nothing:
+        return Cell(None, DID_NOTHING)
+    return _of(card.refetches_likelier, card.refetches)
+
+
+def _activated(card: Scorecard) -> Cell:
+    if card.activation_recall is None:
+        return Cell(None, "none called")
+    sent = card.tools_called - card.tools_missing
+    return Cell(card.activation_recall, f"{sent:,} of {card.tools_called:,}  {card.activation_recall:.0%}")
+
+
+def _part(card: Scorecard, tokens: int | None, alike: bool) -> Cell:
+    """Tokens over the calls where that is known, and how many these are unless the row's name says so for all."""
+    if tokens is None:
+        return Cell(None, "unknown")
+    return Cell(tokens, f"{tokens:,}{'' if alike else _coverage(card)}")
+
+
+def _coverage(card: Scorecard) -> str:
+    """Return in how many calls the cache is known; a first call never tells what was cached before it."""
+    unknown = card.cache_unknown_calls
+    return f" in {card.calls - unknown:,} of {card.calls:,} calls" if unknown else ""
+
+
+def _findings(card: Scorecard) -> Cell:
+    levels = card.findings_by_level.items()
+    said = [f"{number:,} {level}{'' if number == 1 else 's'}" for level, number in levels if number]
+    return Cell(None, ", ".join(said) or "none")
 
 
 def _share(value: float | None) -> Cell:

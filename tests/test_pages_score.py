@@ -1,0 +1,154 @@
+"""The scorecard as rows: what each cell says, which value is best, and which rows there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.replay import Replay, replay
+from core.scorecard import Scorecard, scorecard
+from pages.parts.score import Cell, measures
+from tests.pages_app import sample
+
+STRATEGIES: list[dict[str, Any]] = [
+    {"kind": "full_history"},
+    {"kind": "keep_last", "keep_turns": 2},
+    {"kind": "summarize_and_keep", "keep_turns": 2, "min_turns": 0, "min_steps": 0},
+]
+
+
+def played(strategy: dict[str, Any]) -> Replay:
+    return replay(sample(), {"budget": {"soft_limit": 4500}, "strategy": strategy})
+
+
+def rows_of(*cards: Scorecard) -> dict[str, tuple[Cell, ...]]:
+    return {row.name: row.cells for row in measures(scorecard(played({"kind": "as_captured"})), cards)}
+
+
+def texts(cells: Sequence[Cell]) -> list[str]:
+    return [cell.text for cell in cells]
+
+
+def test_the_scorecard_compares_with_what_was_captured() -> None:
+    replays = [played(strategy) for strategy in STRATEGIES[:2]]
+    cut = replace(scorecard(replays[1]), violations=2, violations_checked=5, changed=9)
+    rows = rows_of(scorecard(replays[0]), cut)
+    peak = rows["Peak in window, tokens"]
+    before, after = (f"{max(one.calls['in_window']):,}" for one in replays)
+    assert texts(peak) == [before, before, f"{after}  −51%"]
+    assert [cell.best for cell in peak] == [False, False, True]
+    assert texts(rows["Calls changed"]) == ["—", "did nothing", "9 of 20"]
+    assert texts(rows["Violations of the API's rules"]) == ["—", "0", "2 in 5 of 9 checked"]
+    assert [cell.best for cell in rows["Violations of the API's rules"]] == [False, True, False]
+
+
+def test_losses_are_counts_with_a_share_where_it_tells() -> None:
+    cards = [scorecard(played(strategy)) for strategy in STRATEGIES[:3]]
+    few = replace(cards[1], references_lost=3, references_used=9, lost_share=None)
+    cells = rows_of(*cards, few)["References lost"]
+    kept, summarised = cards[1], cards[2]
+    assert texts(cells) == [
+        "—",
+        "did nothing",
+        f"{kept.references_lost} of {kept.references_used}  {kept.lost_share:.1%}",
+        f"{summarised.references_lost} of {summarised.references_used}  {summarised.lost_share:.1%}",
+        "3 of 9",
+    ]
+    assert [cell.best for cell in cells] == [False, False, False, False, True]
+
+
+def test_what_is_unknown_is_said_and_never_best() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    unknown = replace(card, cost_known_usd=None, cached_share=None)
+    card = replace(card, cost_unknown_calls=0)
+    rows = rows_of(
+        unknown,
+        replace(card, cost_known_usd=0.5, cached_share=0.25),
+        replace(card, cost_known_usd=0.75, cached_share=0.5),
+    )
+    assert texts(rows["Cost, US dollars"])[1:] == ["unknown", "0.5000", "0.7500"]
+    assert [cell.best for cell in rows["Cost, US dollars"]] == [False, False, True, False]
+    assert texts(rows["Cached share, predicted"])[1:] == ["unknown", "25%", "50%"]
+    assert [cell.best for cell in rows["Cached share, predicted"]] == [False, False, False, True]
+
+
+def test_a_cost_that_is_known_for_some_calls_says_for_how_many() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=0.25, cost_unknown_calls=1)
+    assert rows_of(card)["Cost, US dollars"][1].text == "0.2500 in 19 of 20 calls"
+
+
+def test_a_recording_without_responses_has_no_loss() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    assert rows_of(replace(card, unknown_responses=card.calls))["References lost"][1].text == "no responses"
+
+
+def test_rules_and_tools_have_rows_where_there_are_any() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), rules=0, tools_called=0, activation_recall=None)
+    names = {"Instruction rules left out", "Called tools that were sent"}
+    assert not names & rows_of(card).keys()
+    rows = rows_of(
+        replace(card, rules_missing=2, rules=31, activation_recall=0.9, tools_called=20, tools_missing=2),
+        replace(card, rules_missing=0, rules=31),
+    )
+    assert texts(rows["Instruction rules left out"]) == ["—", "2 of 31", "0 of 31"]
+    assert texts(rows["Called tools that were sent"]) == ["—", "18 of 20  90%", "none called"]
+
+
+def test_refetches_stand_beside_the_recording_s() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), refetches=7, rereads=2, refetches_likelier=3)
+    idle = replace(card, did_nothing=True)
+    cells = {row.name: row.cells for row in measures(card, [card, idle])}["Refetches made likelier"]
+    assert texts(cells) == ["7 recorded, 2 for the same result", "3 of 7", "did nothing"]
+    plain = {row.name: row.cells for row in measures(replace(card, rereads=0), [card])}["Refetches made likelier"]
+    assert plain[0].text == "7 recorded"
+
+
+def test_tokens_by_what_the_cache_does_with_them() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    card = replace(card, cached_tokens=9000, written_tokens=0, uncached_tokens=1200, cache_unknown_calls=1)
+    paid = replace(card, cached_tokens=8000, written_tokens=700, uncached_tokens=0)
+    rows = {row.name: row.cells for row in measures(card, [card, paid])}
+    assert texts(rows["Cached tokens, 19 of 20 calls"]) == ["9,000", "9,000", "8,000"]
+    assert texts(rows["Written to the cache, 19 of 20 calls"]) == ["0", "0", "700"]
+    assert texts(rows["Uncached tokens, 19 of 20 calls"]) == ["1,200", "1,200", "0"]
+    assert [cell.best for cell in rows["Uncached tokens, 19 of 20 calls"]] == [False, False, True]
+    assert not any(cell.best for cell in rows["Cached tokens, 19 of 20 calls"])  # a longer prompt has more of them
+
+
+def test_tokens_that_are_known_for_different_calls_say_for_how_many() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), cached_tokens=9000, written_tokens=0, cache_unknown_calls=0)
+    part = replace(card, cached_tokens=10, cache_unknown_calls=18)
+    unknown = replace(card, cached_tokens=None, written_tokens=None, uncached_tokens=None, cache_unknown_calls=20)
+    rows = {row.name: row.cells for row in measures(card, [part, unknown])}
+    assert texts(rows["Cached tokens"]) == ["9,000", "10 in 2 of 20 calls", "unknown"]
+    assert "Written to the cache" not in rows
+    assert not [row for row in measures(unknown, [unknown]) if row.name.startswith(("Cached tokens", "Uncached"))]
+
+
+def test_what_the_provider_reported_stands_beside_the_prediction() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    told = replace(card, cached_share_reported=0.5)
+    assert texts({row.name: row.cells for row in measures(told, [card])}["Cached share, reported"]) == ["50%", "—"]
+    silent = replace(card, cached_share_reported=None)
+    assert "Cached share, reported" not in [row.name for row in measures(silent, [card])]
+
+
+@pytest.mark.parametrize(
+    ("levels", "text"),
+    [
+        ({"error": 1, "warning": 2, "notice": 0}, "1 error, 2 warnings"),
+        ({"error": 0, "warning": 0, "notice": 1}, "1 notice"),
+        ({"error": 0, "warning": 0, "notice": 0}, "none"),
+    ],
+)
+def test_findings_are_counted_by_level(levels: dict[str, int], text: str) -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), findings_by_level=levels)
+    assert rows_of(card)["Findings"][1].text == text
+
+
+def test_nothing_is_best_where_all_are_the_same() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    assert not any(cell.best for cells in rows_of(card, card).values() for cell in cells)
