@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import marshal
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,19 @@ def body_sha256(body: Any) -> str:
 def digest(text: str) -> bytes:
     """Return a 16-byte content key of a text of any kind, lone surrogates included."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def mark(value: Any) -> bytes:
+    """Return a 16-byte key of a JSON value within this process: what tells two values apart in their JSON.
+
+    Python's own serialisation is several times as fast as JSON, tells 1 from 1.0 and from true, and keeps the order of
+    keys. Its first version, because later ones depend on how often a string is referred to.
+    """
+    try:
+        raw = marshal.dumps(value, 0)
+    except ValueError:
+        return digest(dump(value))
+    return hashlib.blake2b(raw, digest_size=16).digest()
 
 
 def text_of(value: Any) -> str:
