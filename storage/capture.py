@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,12 @@ from core.readers.times import parse_time
 
 from . import library
 from .errors import StorageError
+from .guard import ROUTES
 from .library import Appended, Exchange
 
 __all__ = ["routes"]
 
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
 LIMIT = "PROMPT_INSPECTOR_CAPTURE_MB"
 DEFAULT_LIMIT = 64
 """Megabytes of one capture; requests with images are large."""
@@ -48,8 +50,34 @@ class Refused(Exception):
 
 
 def routes() -> list[BaseRoute]:
-    """Return the routes as `st.App` takes them."""
-    return [Route("/api/capture", capture, methods=["POST"]), Route("/healthz", health, methods=["GET"])]
+    """Return the routes as `st.App` takes them, with an answer in JSON for whatever else a program asks there.
+
+    Without it the pages would answer: a program that asks wrongly would be told 200 and given HTML.
+    """
+    there = [
+        Route("/api/capture", capture, methods=["POST"]),
+        Route("/healthz", health, methods=["GET"]),
+    ]
+    wrong = [
+        Route(route.path, _wrong_method(route), methods=list(METHODS - (route.methods or set()))) for route in there
+    ]
+    places = [place for root in ROUTES for place in (root, f"{root}/{{path:path}}")]
+    return [*there, *wrong, *(Route(place, _no_such_route, methods=list(METHODS)) for place in places)]
+
+
+def _wrong_method(route: Route) -> Callable[[Request], Awaitable[Response]]:
+    allowed = ", ".join(sorted(route.methods or ()))
+
+    async def answer(request: Request) -> Response:
+        response = _error(405, f"{route.path} does not take {request.method}, only {allowed}.")
+        response.headers["allow"] = allowed
+        return response
+
+    return answer
+
+
+async def _no_such_route(request: Request) -> Response:
+    return _error(404, f"There is no route {request.url.path}. Send captures to POST /api/capture.")
 
 
 async def capture(request: Request) -> Response:

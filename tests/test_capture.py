@@ -142,9 +142,26 @@ def test_a_limit_that_is_no_number_is_the_usual_one(
     assert client.post("/api/capture", json=pair()).status_code == 201
 
 
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_only_posts_are_captures(method: str, client: TestClient) -> None:
-    assert client.request(method, "/api/capture").status_code == 405
+@pytest.mark.parametrize(
+    ("path", "method", "allowed"),
+    [
+        *(("/api/capture", method, "POST") for method in ("GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")),
+        *(("/healthz", method, "GET, HEAD") for method in ("POST", "PUT", "DELETE")),
+    ],
+)
+def test_another_method_is_told_which_one_is_taken(path: str, method: str, allowed: str, client: TestClient) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+    if method != "HEAD":
+        assert answer.json() == {"error": f"{path} does not take {method}, only {allowed}."}
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE", "OPTIONS"])
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/captures", "/api/capture/", "/api/a/b", "/v1/traces"])
+def test_a_route_that_does_not_exist_is_said_in_json(path: str, method: str, client: TestClient) -> None:
+    answer = client.request(method, path, follow_redirects=False)
+    assert (answer.status_code, list(answer.json())) == (404, ["error"])
+    assert f"There is no route {path}." in answer.json()["error"]
 
 
 def test_health_looks_at_the_store(client: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -158,6 +158,9 @@ def test_the_real_server_answers_this_machine(server: Server) -> None:
     if server.token:
         assert server.ask("POST", "/api/capture", body)[0] == 401
         assert server.ask("POST", "/api/capture", body, Authorization="Bearer other")[0] == 401
+    for method, path, expected in (("GET", "/api/capture", 405), ("GET", "/api/x", 404), ("POST", "/v1/traces", 404)):
+        given, text = server.ask(method, path, **headers)
+        assert (given, list(json.loads(text))) == (expected, ["error"]), path
 
 
 @pytest.mark.parametrize("path", ["/", "/compare", "/healthz", "/_stcore/health", "/_stcore/host-config", "/static/x"])
