@@ -11,6 +11,7 @@ import re
 import tiktoken
 
 from .cuts import parts
+from .deepseek_vocabulary import DEEPSEEK, is_split_off
 
 __all__ = ["count_exactly"]
 
@@ -32,14 +33,16 @@ def _count_part(encoder: tiktoken.Encoding, text: str) -> int:
     """Count exactly, keeping long runs of white space away from tiktoken's pattern.
 
     A run of about a million characters overflows the pattern's stack, which ends in a Rust panic. Of such a run the
-    pattern makes one piece, less its last character where text follows; so that piece is encoded as it is.
+    pattern makes one piece, less its last character where text follows that it does not split off before; so that
+    piece is encoded as it is.
     """
     tokens = start = 0
     for run in _LONG_RUN.finditer(text) if len(text) >= _RUN_LIMIT else ():
         ends = run.end() == len(text)
         if ends and encoder.name in _TAKES_TRAILING_SPACE_WHOLE:
             break
-        stop = run.end() if ends else run.end() - 1
+        whole = ends or (encoder.name == DEEPSEEK and is_split_off(text[run.end()]))
+        stop = run.end() if whole else run.end() - 1
         tokens += len(encoder.encode_ordinary(text[start : run.start()]))
         tokens += len(encoder._encode_single_piece(text[run.start() : stop]))
         start = stop

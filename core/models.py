@@ -16,7 +16,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .tokens import Exactness, counter_for_model
+from .deepseek_vocabulary import EXTRA
+from .tokens import Exactness, counter_for_model, is_deepseek
 
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
@@ -29,7 +30,10 @@ _RELEASE = re.compile(r"([-@](\d{4}-\d{2}-\d{2}|\d{8}))?(-v\d+)?(:\d+)?(-latest)
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """A model's limits in tokens, None where unknown, and the encoding that its texts are counted with."""
+    """A model's limits in tokens, None where unknown, and the encoding that its texts are counted with.
+
+    `extra` is the one that has the model's own tokenizer, where it is not installed.
+    """
 
     name: str
     provider: str | None
@@ -38,6 +42,7 @@ class ModelProfile:
     encoding: str
     scale: float
     exactness: Exactness
+    extra: str | None = None
 
 
 @lru_cache(maxsize=1024)
@@ -54,6 +59,7 @@ def profile(name: str | None) -> ModelProfile:
         encoding=counter.encoding_name,
         scale=counter.scale,
         exactness=counter.exactness,
+        extra=EXTRA if is_deepseek(name) and counter.exactness is not Exactness.EXACT else None,
     )
 
 

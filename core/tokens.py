@@ -16,9 +16,10 @@ from typing import Protocol
 import tiktoken
 
 from .cuts import cut_points, is_cut
+from .deepseek_vocabulary import DEEPSEEK, has_deepseek
+from .encodings import encoding, require_encoding
 from .errors import ConfigError
 from .exact_count import count_exactly
-from .vocabularies import encoding, require_encoding
 from .wire import digest
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "counter_from",
     "cut_points",
     "encoding",
+    "is_deepseek",
 ]
 
 _DIGEST_FROM = 256
@@ -91,7 +93,7 @@ class TiktokenCounter:
     message_overhead = 0
 
     def __init__(self, encoding_name: str, scale: float = 1.0, *, assumed: bool = False) -> None:
-        """Use a bundled encoding; `assumed` marks one that is only a guess for the model. Raises ConfigError."""
+        """Use an encoding by name; `assumed` marks one that is only a guess for the model. Raises ConfigError."""
         if not 0 < scale <= _LARGEST_SCALE:
             allowed = f"Use a number above 0 and at most {_LARGEST_SCALE}, usually 1.0."
             raise ConfigError("counter.scale", f"{scale} is not a usable factor.", allowed)
@@ -205,19 +207,34 @@ def counter_from(kind: str, encoding_name: str = _DEFAULT_ENCODING, scale: float
 _OTHER_SCALES = {"gemini": 1.08}  # ai-tokenizer's calibration: 98 to 99.9 % right
 _CLAUDE_SCALE = 1.2  # Claude 3 to 4.6: measured 1.155 for English, 1.23 for code
 _NEW_CLAUDE_SCALE = 1.5  # Claude 4.7 and later: measured 1.48 to 1.53
+_DEEPSEEK_MODEL = re.compile(
+    r"(?:^|[.-])deepseek[-._](?:chat|reasoner|r1|v[34](?:p\d)?)(?![a-z])(?!.*(?:distill|qwen|llama))"
+)
+"""Names of models with the vocabulary of DeepSeek V3 and later. What was distilled from them has another one."""
 _CLAUDE_VERSION = re.compile(r"(?<!\d)(\d{1,2})(?:[-.](\d{1,2}))?(?!\d)")
 
 
 def counter_for_model(model: object) -> TiktokenCounter:
     """Return the counter for a model's texts; an estimate where its tokenizer is not public or the name unknown."""
-    # openai/gpt-4o, ft:gpt-4o:team::id and gpt-4o are one model.
-    named = model if isinstance(model, str) else ""  # a recording may hold anything in its place
-    short = named.lower().rpartition("/")[2].removeprefix("ft:").partition(":")[0]
+    short = _short_name(model)
+    if is_deepseek(model) and has_deepseek():
+        return TiktokenCounter(DEEPSEEK)
     try:
         return TiktokenCounter(tiktoken.encoding_name_for_model(short))
     except (KeyError, ConfigError):  # not an OpenAI name, or one so old that its encoding is not bundled
         scale = _claude_scale(short) if "claude" in short else _scale_of_family(short)
         return TiktokenCounter(_DEFAULT_ENCODING, scale, assumed=True)
+
+
+def is_deepseek(model: object) -> bool:
+    """Return whether a model is one whose texts DeepSeek's own vocabulary counts exactly, installed or not."""
+    return _DEEPSEEK_MODEL.search(_short_name(model)) is not None
+
+
+def _short_name(model: object) -> str:
+    # openai/gpt-4o, ft:gpt-4o:team::id and gpt-4o are one model.
+    named = model if isinstance(model, str) else ""  # a recording may hold anything in its place
+    return named.lower().rpartition("/")[2].removeprefix("ft:").partition(":")[0]
 
 
 def _claude_scale(name: str) -> float:

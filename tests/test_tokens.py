@@ -382,7 +382,7 @@ EXACT, ESTIMATE = Exactness.EXACT, Exactness.ESTIMATE
         ("claude-fable-5-20260301", "tiktoken:o200k_base:1.5", ESTIMATE),
         ("claude", "tiktoken:o200k_base:1.5", ESTIMATE),
         ("models/gemini-2.5-pro", "tiktoken:o200k_base:1.08", ESTIMATE),
-        ("deepseek-chat", "tiktoken:o200k_base:1.0", ESTIMATE),
+        ("deepseek-coder-33b-instruct", "tiktoken:o200k_base:1.0", ESTIMATE),
         ("", "tiktoken:o200k_base:1.0", ESTIMATE),
         (None, "tiktoken:o200k_base:1.0", ESTIMATE),
     ],

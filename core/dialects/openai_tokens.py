@@ -13,7 +13,8 @@ from collections import Counter as Counts
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..tokens import Counter
+from ..tokens import Counter, is_deepseek
+from . import deepseek_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
 from .typescript import namespace_text, tool_text
 from .unread import part_tokens
@@ -30,7 +31,9 @@ TWO_TOKEN_PRIMING = ("gpt-5", "o3-pro")
 
 
 def priming(model: str | None) -> int:
-    """Return the tokens that start the reply: 3, for gpt-5 and o3-pro 2."""
+    """Return the tokens that start the reply: 3, for gpt-5 and o3-pro 2. DeepSeek has one, at the prompt's start."""
+    if is_deepseek(model):
+        return deepseek_tokens.PRIMING
     return 2 if model and model.startswith(TWO_TOKEN_PRIMING) else 3
 
 
@@ -38,6 +41,8 @@ def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     """Return the cost in tokens of a plain message, or of a reply with its results."""
     if not counter.frames:
         return _without_frames(messages, counter)
+    if deepseek_tokens.is_deepseeks(counter):
+        return deepseek_tokens.cost_of_messages(messages, counter)
     answers, replies = _answers(messages), _replies(messages)
     calls: Counts[int] = Counts()
     for at, start in replies.items():
@@ -200,6 +205,8 @@ def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter, messages: S
     `messages` are the first of them as read: their names, and what is no text in them, are overhead.
     """
     frame = MESSAGE_FRAME if counter.frames else counter.message_overhead
+    if deepseek_tokens.is_deepseeks(counter):
+        frame = 0
     overhead = frame * (len(texts) - len(messages))
     for message in messages:
         overhead += cost_of_messages([message], counter).total - sum(text_costs(message, counter).values())
@@ -212,6 +219,8 @@ def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
         return Cost(((),), 0)
     if not counter.frames:
         return Cost((tuple(counter.count(tool.text) for tool in tools),), 0)
+    if deepseek_tokens.is_deepseeks(counter):
+        return deepseek_tokens.cost_of_tools(tools, counter)
     functions = [_function(parsed(tool.text)) for tool in tools]
     each = [counter.count(tool_text(function)) for function in functions]
     total = counter.count(namespace_text(functions)) + TOOLS_FRAME
