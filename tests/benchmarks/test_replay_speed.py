@@ -10,11 +10,17 @@ import gc
 import resource
 import time
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any
 
 import pytest
 
+from core.dialects import dialect
+from core.log import Log
 from core.replay import replay
+from core.runtime import ContextRuntime
+from core.strategies.folding import Folds
+from core.strategies.inference import found_in
 from core.tokens import encoding
 from core.transcript import Transcript
 
@@ -61,6 +67,25 @@ def test_cost_grows_with_the_transcript() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_a_session_and_a_single_plan(name: str) -> None:
+    """What a session adds to a request of 1,000 messages, and what any plan of 10,000 messages takes when asked for."""
+    config = {"model": {"name": "gpt-4o"}, "budget": BUDGET, "strategy": STRATEGIES[name]}
+    transcript = seeded(SIZES[0])
+    session = ContextRuntime.load(config).session()
+    session.assemble(transcript.history(len(transcript.calls) - 11))
+    added = [_best(lambda call=call: session.assemble(transcript.history(call)), times=1) for call in range(-10, 0)]  # type: ignore[misc]
+    histories = [_best(lambda call=call: transcript.history(call), times=1) for call in range(-10, 0)]  # type: ignore[misc]
+    made = replay(seeded(SIZES[1]), config)
+    calls = range(0, len(made.transcript.calls), 97)
+    planned = [_best(lambda call=call: made.plan(call).decisions, times=1) for call in calls]  # type: ignore[misc]
+    print(
+        f"\n{name:32s} session {1000 * (median(added) - median(histories)):6.2f} ms,"
+        f" all decisions of a plan {1000 * max(planned):6.2f} ms at most"
+    )
+
+
+@pytest.mark.slow
 def test_a_common_library_on_the_same_replay() -> None:
     """The same 400 calls trimmed one by one with exact counts, as its documentation shows."""
     messages = pytest.importorskip("langchain_core.messages", reason="needs the extra `benchmarks`")
@@ -89,6 +114,7 @@ def _trimmed(transcript: Transcript, messages: Any) -> None:
 def _figures(transcript: Transcript, times: int = 5) -> Iterator[tuple[str, float]]:
     yield "count once", _best(lambda: _count(transcript), times)
     yield "read and count, cold", _best(lambda: _cold(transcript), min(2, times))
+    yield "excerpts and facts, cold", _best(lambda: _analysed(transcript), min(2, times))
     for name, strategy in STRATEGIES.items():
         config = {"model": {"name": "gpt-4o"}, "budget": BUDGET, "strategy": strategy}
         made = replay(transcript, config)
@@ -112,6 +138,17 @@ def _texts(message: Any) -> Iterator[str]:
 def _cold(transcript: Transcript) -> None:
     transcript.memo.clear()
     replay(transcript, {"strategy": {"kind": "full_history"}})
+
+
+def _analysed(transcript: Transcript) -> None:
+    """Make the analyses of all units that strategies share, as if none had been made."""
+    made = replay(transcript, {"strategy": {"kind": "full_history"}})
+    units = made.plan(len(transcript.calls) - 1).log.units
+    folds = Folds(Log(), dialect(transcript.dialect), made.counter_of(0))
+    for unit in units:
+        unit.memo.clear()
+        folds.smaller(unit)
+        found_in(unit)
 
 
 def _best(run: Callable[[], object], times: int = 5) -> float:
