@@ -34,7 +34,8 @@ def library() -> Library:
             from .samples import load_samples
 
             opened = Library(open_engine(url))
-            load_samples(opened)
+            if not opened.read_only():  # else it can be looked at all the same
+                load_samples(opened)
             opened = Library(opened.engine, Privacy.of(os.environ.get(PRIVACY, "")))
             _libraries[url] = opened
         return _libraries[url]

@@ -28,6 +28,9 @@ BUSY_MILLISECONDS = 15_000
 EXAMPLES = "Write sqlite:////folder/file.db for a file, or postgresql+psycopg://user:password@host/name for a server."
 CHOOSE = f"Set {VARIABLE} to choose another one."
 
+URI_SETTINGS = frozenset({"mode", "immutable", "vfs", "nolock", "psow"})
+"""What SQLite takes in an address that begins with `file:`, and nowhere else."""
+
 SQLITE_CAUSES = {
     "file is not a database": "is not a SQLite database, or it is damaged. Restore it from a copy, or move it away.",
     "malformed": "is damaged. Restore it from a copy, or move it away.",
@@ -97,10 +100,23 @@ def _parse(url: str) -> URL:
     except (ArgumentError, ValueError):
         raise StorageError(f"{url!r} is not a database URL. {EXAMPLES}") from None
     if parsed.get_backend_name() == "sqlite":
-        if parsed.database in (None, "", ":memory:"):
-            raise StorageError(f"A database in memory is lost with each thread. {EXAMPLES}")
+        parsed = _as_file(parsed)
         _make_folder(parsed)
     return parsed
+
+
+def _as_file(url: URL) -> URL:
+    """Return the URL of a SQLite file as it is meant. Taken by the letter, one of another kind makes a new database."""
+    if url.database in (None, "", ":memory:"):
+        raise StorageError(f"A database in memory is lost with each thread. {EXAMPLES}")
+    if str(url.database).startswith("file:"):
+        return url.update_query_dict({"uri": "true"})
+    if meant := sorted(URI_SETTINGS & set(url.query)):
+        raise StorageError(
+            f"{' and '.join(meant)} in the URL of the database {url.database} would be ignored."
+            f" Write sqlite:///file:{url.database}?{meant[0]}=…"
+        )
+    return url
 
 
 def _make_folder(url: URL) -> None:

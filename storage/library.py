@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, false, func, insert, or_, select, update
 
 from core.dropped_content import drop_transcript
 from core.identity import entries_of, sha256_of
@@ -23,14 +23,16 @@ from core.transcript import Transcript
 from .analyses import Analyses
 from .configs import Configs
 from .database import Writer, reading
-from .errors import NotFound
+from .errors import NotFound, StorageError
 from .recorder import Appended, Exchange, Recorder
 from .records import Batch, chains, contents_of, counts, insert_new, load_transcript, text_of_json
-from .schema import CallRow, Content, HeadRow, MessageRow, TagRow, TranscriptRow, VariantRow
+from .schema import CallRow, Content, FlagRow, HeadRow, MessageRow, TagRow, TranscriptRow, VariantRow
 from .scorecards import Scorecards
 
 __all__ = ["Added", "Appended", "Exchange", "Library", "Summary"]
 
+READ_ONLY = ("cannot be written", "read-only transaction")
+"""What SQLite's sentence and PostgreSQL's say of a database that may only be read."""
 CHUNK = 500
 """Values in one query; databases limit their number."""
 
@@ -82,6 +84,8 @@ class Library:
         self.privacy = privacy
         self.writer = Writer(engine)
         self._recorder = Recorder(self.writer, privacy)
+        self._writable = False
+        """Whether it was found so; rights that are given later are found at the next look."""
         self.configs = Configs(self.writer)
         self.analyses = Analyses(self.writer)
         self.scorecards = Scorecards(self.writer)
@@ -89,6 +93,18 @@ class Library:
     def ping(self) -> int:
         """Return how many transcripts there are. StorageError if the database does not answer."""
         return self.count()
+
+    def read_only(self) -> str:
+        """Return why nothing can be stored here, in a sentence; empty where it can be, or another is writing."""
+        if self._writable:
+            return ""
+        try:
+            with self.writer.transaction() as connection:
+                connection.execute(delete(FlagRow).where(false()))
+        except StorageError as error:
+            return str(error) if any(words in str(error) for words in READ_ONLY) else ""
+        self._writable = True
+        return ""
 
     def add(self, transcript: Transcript) -> Added:
         """Mask and store a transcript, unless the same one is there already."""

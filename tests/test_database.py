@@ -146,6 +146,23 @@ def test_a_database_that_may_only_be_read_can_be_read(file: Path) -> None:
         library.delete(added.id)
 
 
+def test_a_database_that_may_only_be_read_says_so_until_it_may_be_written(file: Path) -> None:
+    library = Library(open_engine(url_of(file)))
+    assert library.read_only() == ""
+    closed = Library(open_engine(f"sqlite:///file:{file}?mode=ro&uri=true"))
+    assert str(file) in closed.read_only() and "cannot be written. Give this user the right" in closed.read_only()
+
+
+def test_an_address_of_a_file_is_no_name_of_a_new_one(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    added = Library(open_engine(url_of(file))).add(openai_run())
+    monkeypatch.chdir(file.parent)
+    before = sorted(file.parent.iterdir())
+    assert Library(open_engine(f"sqlite:///file:{file}?mode=ro")).get(added.id) == openai_run()
+    with pytest.raises(StorageError, match=f"mode in the URL of the database {file} would be ignored"):
+        open_engine(f"{url_of(file)}?mode=ro")
+    assert sorted(file.parent.iterdir()) == before
+
+
 def test_tables_of_another_program_are_left_alone(file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("CREATE TABLE message (id INTEGER)")

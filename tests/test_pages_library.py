@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,6 +245,29 @@ def test_a_fault_of_the_machine_is_told_of_the_file(store: Library, monkeypatch:
     begun.run()
     [file] = begun.work.files
     assert file.refused and "no such file or directory" in file.problems[0]
+
+
+def test_a_library_that_may_only_be_read_is_shown_and_says_why(
+    page: Open, store: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "library.db"
+    monkeypatch.setenv("PROMPT_INSPECTOR_DB", f"sqlite:///file:{path}?mode=ro")
+    app = page("library.py")
+    assert len(app.dataframe[0].value) == 4
+    assert not app.file_uploader and not app.error
+    said = app.warning[0].value.replace("\\", "")
+    assert f"{path} cannot be written. Give this user the right to write the file and its folder." in said
+    assert said.endswith("Until then transcripts can be looked at, but nothing can be added or changed.")
+
+
+def test_a_library_that_cannot_be_opened_says_why_instead_of_being_empty(
+    page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder.db").mkdir()
+    monkeypatch.setenv("PROMPT_INSPECTOR_DB", f"sqlite:///{tmp_path / 'folder.db'}")
+    app = page("library.py")
+    assert f"The database {tmp_path / 'folder.db'} cannot be opened. Check that" in shown(app)
+    assert "No transcripts yet" not in shown(app)
 
 
 def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:

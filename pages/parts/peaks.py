@@ -7,9 +7,10 @@ the others when they are opened or at the next look.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from core import ENGINE_VERSION
-from storage import Library, Summary
+from storage import Library, StorageError, Summary
 
 from .loading import captured_config, open_transcript
 
@@ -28,10 +29,11 @@ def peaks(store: Library, summaries: Sequence[Summary]) -> list[int | None]:
 
 
 def count_peak(store: Library, summary: Summary) -> int:
-    """Count the peak of a transcript and keep it."""
+    """Count the peak of a transcript and keep it, if the database can be written."""
     opened = open_transcript(store, summary.id)
     peak = opened.figures(captured_config(opened.transcript)).peak
-    store.analyses.put(KEY, {_hash(summary): peak}, summary.id)
+    with suppress(StorageError):  # it can be counted again
+        store.analyses.put(KEY, {_hash(summary): peak}, summary.id)
     return peak
 
 
