@@ -10,13 +10,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import ColumnElement, Connection, delete, select
 
 from .database import Writer, reading
 from .records import insert_new, text_of_json
 from .schema import AnalysisRow, TranscriptRow
 
-__all__ = ["Analyses"]
+__all__ = ["Analyses", "insert_analyses"]
 
 CHUNK = 500
 """Hashes in one query; databases limit the number of values."""
@@ -40,19 +40,35 @@ class Analyses:
                     found[key] = json.loads(value)
         return found
 
-    def put(self, counter: str, values: Mapping[bytes, Any], transcript: int | None = None) -> None:
+    def put(
+        self, counter: str, values: Mapping[bytes, Any], transcript: int | None = None, instead_of: str = ""
+    ) -> None:
         """Store analyses of texts of a transcript. What is there already stays, as it cannot differ.
 
-        Where the transcript was deleted meanwhile, nothing is stored.
+        Where the transcript was deleted meanwhile, nothing is stored. `instead_of` is how the names of this counter's
+        versions begin: what other versions found for the transcript goes.
         """
-        rows = [
-            {"hash": key, "counter": counter, "value": text_of_json(value), "transcript_id": transcript}
-            for key, value in values.items()
-        ]
-        if rows:
+        if values:
             with self._writer.transaction() as connection:
                 if transcript is None or _exists(connection, transcript):
-                    connection.execute(insert_new(connection, AnalysisRow), rows)
+                    if instead_of:
+                        connection.execute(delete(AnalysisRow).where(_outdated(counter, transcript, instead_of)))
+                    insert_analyses(connection, counter, values, transcript)
+
+
+def insert_analyses(connection: Connection, counter: str, values: Mapping[bytes, Any], transcript: int | None) -> None:
+    """Insert analyses of texts of a transcript in a transaction that is open."""
+    rows = [
+        {"hash": key, "counter": counter, "value": text_of_json(value), "transcript_id": transcript}
+        for key, value in values.items()
+    ]
+    if rows:
+        connection.execute(insert_new(connection, AnalysisRow), rows)
+
+
+def _outdated(counter: str, transcript: int | None, versions: str) -> ColumnElement[bool]:
+    of_another = (AnalysisRow.counter != counter) & AnalysisRow.counter.startswith(versions, autoescape=True)
+    return (AnalysisRow.transcript_id == transcript) & of_another
 
 
 def _exists(connection: Connection, transcript: int) -> bool:

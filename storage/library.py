@@ -20,12 +20,13 @@ from core.identity import entries_of, sha256_of
 from core.redact import SECRETS_ONLY, Privacy, mask_transcript
 from core.transcript import Transcript
 
-from .analyses import Analyses
+from .analyses import Analyses, insert_analyses
 from .configs import Configs
 from .database import Writer, reading
 from .errors import NotFound, StorageError
 from .recorder import Appended, Exchange, Recorder
 from .records import Batch, chains, contents_of, counts, insert_new, load_transcript, text_of_json
+from .references import KeptReferences, counter, plain_references
 from .schema import CallRow, Content, FlagRow, HeadRow, MessageRow, TagRow, TranscriptRow, VariantRow
 from .scorecards import Scorecards
 
@@ -88,6 +89,7 @@ class Library:
         """Whether it was found so; rights that are given later are found at the next look."""
         self.configs = Configs(self.writer)
         self.analyses = Analyses(self.writer)
+        self.references = KeptReferences(self.analyses)
         self.scorecards = Scorecards(self.writer)
 
     def ping(self) -> int:
@@ -107,13 +109,14 @@ class Library:
         return ""
 
     def add(self, transcript: Transcript) -> Added:
-        """Mask and store a transcript, unless the same one is there already."""
+        """Mask and store a transcript with its references, unless the same one is there already."""
         masked, found = mask_transcript(transcript, self.privacy)
         if self.privacy.content:
             masked = drop_transcript(masked)
         entries = entries_of(masked)
         sha256 = sha256_of(masked, entries)
         keys = chains(masked.dialect, masked)
+        named = {} if self._has(sha256) else plain_references(masked)
         with self.writer.transaction() as connection:
             added = _insert_transcript(connection, masked, sha256)
             if added is None:
@@ -122,6 +125,7 @@ class Library:
             for entry in entries:
                 batch.add(entry)
             batch.insert(connection)
+            insert_analyses(connection, counter(), named, added)
         return Added(added, True, found)
 
     def append_call(self, exchange: Exchange) -> Appended:
@@ -130,6 +134,11 @@ class Library:
         RequestError if the request is no body of a known dialect.
         """
         return self._recorder.append(exchange)
+
+    def _has(self, sha256: str) -> bool:
+        query = select(TranscriptRow.id).where(TranscriptRow.sha256 == sha256)
+        with reading(self.engine) as connection:
+            return connection.execute(query).first() is not None
 
     def get(self, transcript_id: int) -> Transcript:
         """Return a transcript, equal to the one that was stored. NotFound if there is none."""

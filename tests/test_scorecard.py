@@ -118,7 +118,8 @@ def test_cost_has_bounds() -> None:
     card = scorecard(made := played(MASK))
     totals = made.cost.totals()
     assert (card.cost_low_usd, card.cost_high_usd) == (totals["low"], totals["high"])
-    assert card.cost_low_usd <= card.cost_known_usd <= card.cost_high_usd
+    low, known, high = (cost or 0 for cost in (card.cost_low_usd, card.cost_known_usd, card.cost_high_usd))
+    assert 0 < low <= known <= high
     assert card.cost_without_cache_calls == totals["without_cache"]
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from core.replay import replay
 from core.scorecard import Key, Scorecard, scorecard, scorecard_key
+from core.transcript import Transcript
+from storage import upgrade
 from storage.database import open_engine
 from storage.errors import StorageError
 from storage.library import Exchange, Library
-from tests.stores import anthropic_run, library, openai_body, openai_response, openai_run, url
+from tests.stores import anthropic_run, library, openai_body, openai_response, openai_run, rows, url
 
 __all__ = ["library", "url"]
 
@@ -32,7 +37,9 @@ def stored(library: Library) -> int:
 
 @pytest.mark.parametrize("make", [openai_run, anthropic_run])
 @pytest.mark.parametrize("config", [KEEP, FULL], ids=["keep", "full"])
-def test_a_scorecard_comes_back_as_it_was(make, config: dict[str, Any], library: Library) -> None:
+def test_a_scorecard_comes_back_as_it_was(
+    make: Callable[[], Transcript], config: dict[str, Any], library: Library
+) -> None:
     transcript = library.add(make()).id
     card = judged(library, transcript, config)
     assert library.scorecards.get(card.key) is None
@@ -114,7 +121,27 @@ def test_what_another_version_wrote_is_passed_over(library: Library) -> None:
     assert library.scorecards.get(card.key) == card
 
 
-def test_a_database_that_may_only_be_read_gives_and_takes_none(tmp_path) -> None:
+def test_a_database_of_the_first_version_gets_the_table_and_keeps_its_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    first = tmp_path / "migrations"
+    shutil.copytree(upgrade.MIGRATIONS, first, ignore=shutil.ignore_patterns("000[2-9]_*"))
+    with monkeypatch.context() as patched:
+        patched.setattr(upgrade, "MIGRATIONS", first)
+        patched.setattr(upgrade, "HEAD", "0001")
+        older = Library(open_engine(url))
+        number = older.add(anthropic_run()).id
+        before = rows(older)
+        assert "scorecard" not in inspect(older.engine).get_table_names()
+        older.engine.dispose()
+    library = Library(open_engine(url))
+    assert rows(library) == before
+    library.scorecards.put(card := judged(library, number), number)
+    assert library.scorecards.get(card.key) == card
+    library.engine.dispose()
+
+
+def test_a_database_that_may_only_be_read_gives_and_takes_none(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     writable = Library(open_engine(f"sqlite:///{path}"))
     transcript = writable.add(openai_run()).id

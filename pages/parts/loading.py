@@ -120,6 +120,7 @@ def _scorecard(transcript_id: int, sha256: str, config: str) -> Scorecard:
     known = library().scorecards.get(key)
     if known is not None and is_current(known, made):
         return known
+    _references(transcript_id, sha256)
     found = _findings(transcript_id, sha256, config)
     card = scorecard(made, _violations(transcript_id, sha256, config), found, key)
     _keep(card, transcript_id, _transcript(transcript_id, sha256))
@@ -136,8 +137,15 @@ def _keep(card: Scorecard, transcript_id: int, transcript: Transcript) -> None:
         log.info("A scorecard was not kept: %s", error)
 
 
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _references(transcript_id: int, sha256: str) -> int:
+    """Look up what the responses name, once a process: quicker than to take their texts apart again."""
+    return library().references.bring(_transcript(transcript_id, sha256), transcript_id)
+
+
 @st.cache_resource(max_entries=64, show_spinner="Looking for what is worth a look …")
 def _findings(transcript_id: int, sha256: str, config: str) -> list[Finding]:
+    _references(transcript_id, sha256)
     return findings(_replay(transcript_id, sha256, config))
 
 
@@ -145,6 +153,7 @@ def _findings(transcript_id: int, sha256: str, config: str) -> list[Finding]:
 def _advice(
     transcript_id: int, sha256: str, config: str, call: int | None, published: bool, exact: bool
 ) -> Advised | None:
+    _references(transcript_id, sha256)
     return advised(
         _replay(transcript_id, sha256, config),
         call,

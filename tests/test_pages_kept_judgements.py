@@ -1,4 +1,4 @@
-"""Compare takes the scorecards that the database has, makes the others, and needs no right to write."""
+"""Compare takes the scorecards and references that are kept, makes the others, and needs no right to write."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import streamlit as st
 from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
+from core import references
 from core.scorecard import Scorecard
 from storage import Library
 from storage.database import open_engine
@@ -92,6 +93,23 @@ def test_violations_are_looked_for_only_where_some_were_found(page: Open, store:
     table = app.dataframe[0].value
     assert table.loc[table[""] == "Violations of the API's rules"].iloc[0, 2:].tolist() == ["2", "2", "2"]
     assert not app.warning  # looked for again, for their sentence; there is none
+
+
+def lost(app: AppTest) -> list[str]:
+    table = app.dataframe[0].value
+    return next(list(row[2:]) for row in table.itertuples(index=False) if row[0] == "References lost")
+
+
+def test_a_new_process_takes_the_references_that_are_kept(page: Open, store: Library) -> None:
+    first = lost(page(PAGE, transcript=id_of(store)))
+    assert not any(cell.startswith("0 of 0") for cell in first)
+    with store.engine.begin() as connection:
+        connection.execute(text("DELETE FROM scorecard"))
+        connection.execute(text("UPDATE analysis SET value = '[]' WHERE counter LIKE 'references:%'"))
+    st.cache_resource.clear()
+    references._MEMO.clear()
+    assert lost(page(PAGE, transcript=id_of(store))) == ["0 of 0"] * 3
+    references._MEMO.clear()
 
 
 def test_a_database_that_may_only_be_read_shows_the_page(
