@@ -87,9 +87,12 @@ class Floors:
 def fill(sections: Sequence[Section], total: int, measure: Measure, floors: Floors = Floors()) -> Reserve:
     """Share a total among sections; lengths are in the measure's unit."""
     filling = _Filling([section for section in sections if section.text.strip()], total, measure, floors)
-    placed = filling.placed()
-    blank = {s.key: Placed(s.key, Inclusion.OMITTED, "source_empty", 0, 0, "") for s in sections if s.key not in placed}
-    return Reserve(tuple((placed | blank)[section.key] for section in sections), total, filling.used)
+    found = filling.placed()
+    return Reserve(tuple(found.get(section.key) or _blank(section) for section in sections), total, filling.used)
+
+
+def _blank(section: Section) -> Placed:
+    return Placed(section.key, Inclusion.OMITTED, "source_empty", 0, 0, "")
 
 
 class _Filling:
@@ -103,10 +106,12 @@ class _Filling:
     def placed(self) -> dict[str, Placed]:
         """Place required sections first, then optional ones, each in order."""
         found: dict[str, Placed] = {}
-        required = [section for section in self.sections if section.required]
-        later = sum(self.before[section.key] + self._least(section) for section in required)
-        for section in required:
-            before, least = self.before[section.key], self._least(section)
+        leasts = [(section, self._least(section)) for section in self.sections if section.required]
+        later = 0
+        for section, least in leasts:
+            later += self.before[section.key] + least
+        for section, least in leasts:
+            before = self.before[section.key]
             later -= before + least
             found[section.key] = self._take(section, max(self.total - self.used - later - before, least))
         for section in self.sections:
@@ -137,11 +142,12 @@ class _Filling:
 
     def _items_within(self, section: Section, limit: int) -> int:
         """Return how many items fit with the count of the others."""
-        low, high = 0, len(section.items) - 1
+        low, high, step = 0, len(section.items) - 1, 1
         while low < high:
-            middle = (low + high + 1) // 2
+            middle = min(low + step, high)
             fits = self.measure.content(_with_count(section, middle)) <= limit
             low, high = (middle, high) if fits else (low, middle - 1)
+            step = 2 * step if fits else max(1, (high - low + 1) // 2)
         return low
 
     def _cut(self, section: Section, limit: int) -> str:
