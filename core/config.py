@@ -6,19 +6,18 @@ silently ignored changes what a model sees. 0 means none, null means no limit, n
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StrictBool, StrictInt, ValidationError, field_validator
+from pydantic import Field, ValidationError, model_validator
 
 from .errors import ConfigError
-from .rules import Eviction, Match, Rule, Tier, Treatment, pattern_fault
+from .rule_config import MatchConfig, RuleConfig
+from .settings import Refused, Settings, nearest
 from .shrinker_config import ShrinkerConfig, shrinker_models
-from .spans import SpanKind
-from .strategy_config import Count, GroupConfig, Settings, Share, StrategyConfig, strategy_kinds, strategy_models
+from .strategy_config import CapsConfig, Count, GroupConfig, Share, StrategyConfig, strategy_kinds, strategy_models
 
 __all__ = [
     "BudgetConfig",
@@ -51,51 +50,22 @@ class CounterConfig(Settings):
     encoding: str | None = None
     scale: Annotated[Share, Field(gt=0, le=10, description="factor on counts; 1 is exact")] | None = None
 
+    @model_validator(mode="after")
+    def _estimates_have_no_encoding(self) -> CounterConfig:
+        if self.kind in ("chars4", "cjk_estimate"):
+            for name in ("encoding", "scale"):
+                if getattr(self, name) is not None:
+                    raise Refused(
+                        f"the counter {self.kind} has no {name}.", "Leave it out, or take kind tiktoken.", name
+                    )
+        return self
+
 
 class BudgetConfig(Settings):
     """The soft budget: a number of tokens, or what the window leaves."""
 
     reserve_ratio: Annotated[Share, Field(ge=0, lt=1, description="share of the window kept free")] = 0.10
     soft_limit: Annotated[Count, Field(description="tokens; 0 is zero tokens, null goes by the window")] | None = None
-
-
-class MatchConfig(Settings):
-    """What a rule looks for; what is left out matches everything."""
-
-    kind: SpanKind | None = None
-    role: Literal["system", "user", "assistant", "tool"] | None = None
-    tool: Annotated[str, Field(description="glob of a tool name")] | None = None
-    section: Annotated[str, Field(description="glob of a section name")] | None = None
-    pattern: Annotated[str, Field(description="regular expression")] | None = None
-    min_age: Annotated[Count, Field(description="turns opened since; 0 is the newest turn")] | None = None
-    max_age: Annotated[Count, Field(description="turns opened since, at most")] | None = None
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, value: str | None) -> str | None:
-        fault = pattern_fault(value) if value is not None else None
-        if fault is not None:
-            raise ValueError(f"is not a regular expression of RE2's kind: {fault}")
-        return value
-
-
-class RuleConfig(Settings):
-    """One rule; of two that set the same thing the later one wins."""
-
-    match: MatchConfig = MatchConfig()
-    evict: Eviction | None = None
-    priority: StrictInt | None = None
-    required: StrictBool | None = None
-    tier: Tier | None = None
-    group: str | None = None
-    keywords: tuple[str, ...] | None = None
-    min_tokens: Annotated[Count, Field(description="a span is never made smaller than this")] | None = None
-    max_tokens: Annotated[Count, Field(description="a result or an answer above this keeps its two ends")] | None = None
-
-    def rule(self) -> Rule:
-        """Return the rule as the engine uses it."""
-        said = {name: getattr(self, name) for name in type(self).model_fields if name != "match"}
-        return Rule(Match(**self.match.model_dump()), Treatment(**said))
 
 
 class Configuration(Settings):
@@ -110,6 +80,18 @@ class Configuration(Settings):
     shrink: Annotated[tuple[ShrinkerConfig, ...], Field(description="shrinkers, in order")] = ()
     strategy: StrategyConfig
     provenance: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _groups_have_tools(self) -> Configuration:
+        named = {rule.group for rule in self.rules}
+        for place, group in enumerate(getattr(self.strategy, "groups", ())):
+            if not group.tools and group.name not in named:
+                raise Refused(
+                    f"the group {group.name!r} has no tools, and no rule names it.",
+                    'Give globs of tool names, for example ["search_*"].',
+                    f"strategy.groups.{place}.tools",
+                )
+        return self
 
 
 def load_config(source: str | Path | Mapping[str, Any] | Configuration) -> Configuration:
@@ -146,12 +128,17 @@ def _config_error(error: ValidationError) -> ConfigError:
     first = error.errors()[0]
     place = [str(part) for part in first["loc"]]
     kind = _without_kind(place)
+    context = first.get("ctx", {})
+    refused = context.get("error")
+    if isinstance(refused, Refused):
+        key = ".".join([*place, refused.under] if refused.under else place)
+        return ConfigError(key, refused.problem, refused.suggestion)
     key = ".".join(place) or "configuration"
     if first["type"] == "extra_forbidden":
         return ConfigError(key, "there is no such setting.", _nearest(place, kind))
     if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
         known = ", ".join(shrinker_models() if place[0] == "shrink" else strategy_kinds())
-        given = first["ctx"].get("tag")
+        given = context.get("tag")
         problem = f"there is no {given!r}." if given else "it is missing."
         return ConfigError(f"{key}.kind", problem, f"Use one of {known}.")
     message = first["msg"].removeprefix("Value error, ")
@@ -178,9 +165,7 @@ def _nearest(place: list[str], kind: str | None) -> str:
     owner: type[Settings] = _SECTIONS.get(place[0], Configuration) if len(place) > 1 else Configuration
     if kind is not None:
         owner = {**strategy_models(), **shrinker_models()}[kind]
-    for name, inner in (("match", MatchConfig), ("groups", GroupConfig)):
+    for name, inner in (("match", MatchConfig), ("groups", GroupConfig), ("caps", CapsConfig)):
         if name in place[:-1]:
             owner = inner
-    known = list(owner.model_fields)
-    near = difflib.get_close_matches(place[-1], known, n=1)
-    return f"Did you mean {near[0]!r}?" if near else f"Known here: {', '.join(known)}."
+    return nearest(place[-1], owner.model_fields)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from .settings import Refused, Settings
 from .shrinkers import ChunkPinned, DedupeInstructions, ProjectToolResults
-from .strategy_config import Settings
 
 Most = Annotated[int, Field(gt=0, strict=True)]
 
@@ -19,6 +19,13 @@ class ProjectToolResultsConfig(Settings):
     max_tokens: Annotated[Most, Field(description="tokens that a result may have at most")] = 800
     fields: Annotated[tuple[str, ...], Field(description="keys of JSON records to keep; none keeps all")] = ()
     tools: Annotated[tuple[str, ...], Field(description="globs of the tools concerned")] = ("*",)
+
+    @field_validator("tools")
+    @classmethod
+    def _concerns_a_tool(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value:
+            raise Refused("no tool is concerned, so nothing would be projected.", 'Use ["*"] for all tools.')
+        return value
 
     def shrinker(self) -> ProjectToolResults:
         """Return the shrinker."""

@@ -6,11 +6,12 @@ They become form fields in the interface, so a description says what a person wa
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic import Field, StrictBool, field_validator, model_validator
 
 from .boundaries import Keep
+from .settings import Refused, Settings, check_fields, nearest
 from .strategies import (
     AsCaptured,
     FullHistory,
@@ -23,18 +24,13 @@ from .strategies import (
     ToolGroup,
 )
 from .strategies.mask_tool_results import PLACEHOLDER
+from .strategies.masking import FIELDS
 from .strategies.required_reserve import LABELS
 from .strategies.span_triage import STUB
 
 Count = Annotated[int, Field(ge=0, strict=True)]
 Share = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 KEEP_UNITS = ("turns", "steps", "messages", "tokens")
-
-
-class Settings(BaseModel):
-    """Settings that refuse unknown keys and cannot be changed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class _Baseline(Settings):
@@ -122,6 +118,15 @@ class SummarizeAndKeepConfig(_Keeping):
             raise ValueError(f"mode published counts messages; write keep_messages instead of keep_{others[0]}.")
         return self
 
+    @model_validator(mode="after")
+    def _published_has_no_more(self) -> SummarizeAndKeepConfig:
+        if self.mode == "published" and (self.step or self.summary == "model"):
+            unused = "step" if self.step else "summary"
+            raise Refused(
+                "the published program does not know this setting.", "Leave it out, or take mode right.", unused
+            )
+        return self
+
     def strategy(self) -> SummarizeAndKeep:
         """Return the strategy."""
         published = self.mode == "published"
@@ -181,6 +186,11 @@ class MaskToolResultsConfig(Settings):
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
     exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
 
+    @field_validator("placeholder")
+    @classmethod
+    def _fields_are_known(cls, value: str) -> str:
+        return check_fields(value, FIELDS)
+
     def strategy(self) -> MaskToolResults:
         """Return the strategy."""
         names = (field.name for field in fields(MaskToolResults))
@@ -196,6 +206,11 @@ class SpanTriageConfig(Settings):
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
     exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
+
+    @field_validator("stub")
+    @classmethod
+    def _fields_are_known(cls, value: str) -> str:
+        return check_fields(value, ("id", "messages", "tokens", "name", "class"))
 
     def strategy(self) -> SpanTriage:
         """Return the strategy."""
@@ -227,6 +242,21 @@ class RequiredReserveConfig(Settings):
     min_turns: Annotated[Count, Field(description="a task with no more turns is left alone")] = 0
     min_steps: Annotated[Count, Field(description="and with no more steps")] = 0
     exact_recall: Annotated[StrictBool, Field(description="leave everything untouched and report")] = False
+
+    @field_validator("labels", mode="before")
+    @classmethod
+    def _labels_are_known(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            if isinstance(value, str) and value in LABELS:
+                return value
+            raise Refused(f"there is no preset {value!r}.", f"Use one of {', '.join(LABELS)}, or labels by section.")
+        sections = LABELS["english"]
+        for key, label in value.items():
+            if key not in sections:
+                raise Refused("there is no such section.", nearest(str(key), sections), str(key))
+            if not isinstance(label, str):
+                raise Refused("a label is a text.", f"The default is {sections[key]!r}.", key)
+        return value
 
     def strategy(self) -> RequiredReserve:
         """Return the strategy."""

@@ -49,7 +49,7 @@ def test_only_the_kind_is_required() -> None:
         ({**MINIMAL, "budget": {"softlimit": 5}}, "budget.softlimit", "no such setting", "'soft_limit'"),
         ({**MINIMAL, "model": {"windw": 5}}, "model.windw", "no such setting", "'window'"),
         ({**MINIMAL, "counter": {"encodng": "x"}}, "counter.encodng", "no such setting", "'encoding'"),
-        ({**MINIMAL, "rules": [{}, {"mach": {}}]}, "rules.1.mach", "no such setting", "'match'"),
+        ({**MINIMAL, "rules": [{"priority": 1}, {"mach": {}}]}, "rules.1.mach", "no such setting", "'match'"),
         ({**MINIMAL, "rules": [{"match": {"tol": "x"}}]}, "rules.0.match.tol", "no such setting", "'tool'"),
         (
             {**MINIMAL, "shrink": [{"kind": "project_tool_results", "max": 5}]},
@@ -124,6 +124,133 @@ def test_faults_name_key_problem_and_what_to_write(config: Any, key: str, proble
     assert made.problem.endswith(".")
     assert suggestion in made.suggestion
     assert str(made) == f"{made.key}: {made.problem}" + (f" {made.suggestion}" if made.suggestion else "")
+
+
+def rule(**said: Any) -> dict[str, Any]:
+    return {**MINIMAL, "rules": [{"priority": 1}, said]}
+
+
+def reserve(**settings: Any) -> dict[str, Any]:
+    return {"strategy": {"kind": "required_reserve", **settings}}
+
+
+@pytest.mark.parametrize(
+    ("config", "key", "problem", "suggestion"),
+    [
+        (reserve(caps={"goall": 4}), "strategy.caps.goall", "there is no such setting.", "Did you mean 'goal'?"),
+        (
+            reserve(caps={"x": 4}),
+            "strategy.caps.x",
+            "there is no such setting.",
+            "Known here: goal, memory_state, conf",
+        ),
+        (reserve(labels={"gaol": "Ziel"}), "strategy.labels.gaol", "there is no such section.", "Did you mean 'goal'?"),
+        (
+            reserve(labels={"x": "y"}),
+            "strategy.labels.x",
+            "there is no such section.",
+            "Known here: goal, memory_state",
+        ),
+        (reserve(labels={"goal": 7}), "strategy.labels.goal", "a label is a text.", "'Current goal'"),
+        (reserve(labels="german"), "strategy.labels", "there is no preset 'german'.", "Use one of english, chinese"),
+        (
+            rule(match={"min_age": 3, "max_age": 2}, priority=1),
+            "rules.1.match.min_age",
+            "at least 3 and at most 2",
+            "2 or",
+        ),
+        (rule(min_tokens=5, max_tokens=4), "rules.1.min_tokens", "at least 5 and at most 4 tokens.", "Use 4 or less"),
+        (rule(match={"kind": "retrieval"}), "rules.1.match.kind", "no span is retrieval", "set tier contextual"),
+        (rule(match={"kind": "memory"}, priority=1), "rules.1.match.kind", "no span is memory", "instructions and"),
+        (
+            rule(match={"kind": "overhead"}, priority=1),
+            "rules.1.match.kind",
+            "no span is overhead",
+            "match the messages",
+        ),
+        (rule(), "rules.1", "the rule sets nothing.", "Give one of evict, priority, required, tier, group, keywords"),
+        (rule(match={"kind": "user"}), "rules.1", "the rule sets nothing.", "Give one of"),
+        (rule(evict="pinned", required=False), "rules.1.required", "a pinned span always stays.", "recoverable"),
+        (rule(evict="pinned", max_tokens=9), "rules.1.max_tokens", "never cut.", "leave out evict"),
+        (rule(required=True, max_tokens=9), "rules.1.max_tokens", "never cut.", "leave out required"),
+        (rule(match={"kind": "user"}, group="g"), "rules.1.group", "the rule matches user.", "kind tool_definition"),
+        (rule(match={"kind": "tool_result"}, keywords=["x"]), "rules.1.keywords", "only tools", "tool_definition"),
+        (
+            rule(match={"kind": "assistant"}, tier="knowledge"),
+            "rules.1.tier",
+            "matches assistant.",
+            "tool_result or user",
+        ),
+        (rule(match={"kind": "thinking"}, max_tokens=9), "rules.1.max_tokens", "matches thinking.", "assistant"),
+        (
+            {**MINIMAL, "counter": {"kind": "chars4", "scale": 1.0}},
+            "counter.scale",
+            "chars4 has no scale.",
+            "kind tiktoken",
+        ),
+        (
+            {**MINIMAL, "counter": {"kind": "cjk_estimate", "encoding": "o200k_base"}},
+            *("counter.encoding", "cjk_estimate has no encoding.", "kind tiktoken"),
+        ),
+        (
+            {"strategy": {"kind": "mask_tool_results", "placeholder": "[{line} lines]"}},
+            *("strategy.placeholder", "it names {line}, which nothing fills in.", "Did you mean 'lines'?"),
+        ),
+        (
+            {"strategy": {"kind": "span_triage", "stub": "{lines}"}},
+            *("strategy.stub", "it names {lines}, which nothing fills in.", "Known here: id, messages, tokens, name"),
+        ),
+        (
+            {"strategy": {"kind": "summarize_and_keep", "mode": "published", "step": 9}},
+            *("strategy.step", "the published program does not know this setting.", "take mode right"),
+        ),
+        (
+            {"strategy": {"kind": "summarize_and_keep", "mode": "published", "summary": "model"}},
+            *("strategy.summary", "the published program does not know this setting.", "take mode right"),
+        ),
+        (
+            {"strategy": {"kind": "tiered_injection", "groups": [{"name": "g", "keywords": ["x"]}]}},
+            *("strategy.groups.0.tools", "the group 'g' has no tools, and no rule names it.", "globs of tool names"),
+        ),
+        (
+            {**MINIMAL, "shrink": [{"kind": "project_tool_results", "tools": []}]},
+            *("shrink.0.tools", "no tool is concerned", 'Use ["*"]'),
+        ),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else str(value)[:40],
+)
+def test_what_would_have_no_effect_is_told(config: Any, key: str, problem: str, suggestion: str) -> None:
+    made = fault(config)
+    assert made.key == key
+    assert problem in made.problem and made.problem.endswith(".")
+    assert suggestion in made.suggestion and made.suggestion.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        reserve(caps={"goal": None, "used_tools": 0}, labels={"goal": "Ziel"}),
+        reserve(labels="chinese"),
+        rule(match={"min_age": 2, "max_age": 2}, min_tokens=4, max_tokens=4),
+        rule(evict="pinned", required=True),
+        rule(evict="recoverable", required=False, max_tokens=0),
+        rule(match={"kind": "user"}, tier="knowledge", max_tokens=9),
+        rule(match={"kind": "summary"}, evict="pinned"),
+        rule(keywords=[]),
+        rule(tier="contextual"),
+        {**MINIMAL, "counter": {"kind": "chars4", "scale": None, "encoding": None}},
+        {**MINIMAL, "counter": {"kind": "tiktoken", "scale": 1.1}},
+        {"strategy": {"kind": "mask_tool_results", "placeholder": '{"left out": {}, "lines": {lines}} { id }'}},
+        {"strategy": {"kind": "summarize_and_keep", "mode": "published", "keep_messages": 0, "min_turns": 0}},
+        {
+            "rules": [{"match": {"tool": "read"}, "group": "g"}],
+            "strategy": {"kind": "tiered_injection", "groups": [{"name": "g", "keywords": ["x"]}]},
+        },
+    ],
+)
+def test_what_has_an_effect_is_taken_and_comes_back(config: Any) -> None:
+    made = load_config(config)
+    assert load_config(made.model_dump(mode="json")) == made
 
 
 @pytest.mark.parametrize(
