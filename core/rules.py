@@ -90,6 +90,14 @@ class Treatment:
         """Whether the span must be sent whatever the budget."""
         return self.evict is Eviction.PINNED or bool(self.required)
 
+    @property
+    def said(self) -> dict[str, Any]:
+        """What is said, by the name of the setting."""
+        return {name: value for name in SETTINGS if (value := getattr(self, name)) is not None}
+
+
+SETTINGS = ("evict", "priority", "required", "tier", "group", "keywords", "min_tokens", "max_tokens")
+"""What rules set, by its name in the configuration."""
 
 NOTHING_SAID = Treatment()
 
@@ -109,12 +117,8 @@ def treatment(
     found = NOTHING_SAID
     for rule in rules:
         if rule.match.fits(ids, kind, role, tool, section, text):
-            said = {name: value for name in _FIELDS if (value := getattr(rule.treatment, name)) is not None}
-            found = replace(found, **said)
+            found = replace(found, **rule.treatment.said)
     return found
-
-
-_FIELDS = ("evict", "priority", "required", "tier", "group", "keywords", "min_tokens", "max_tokens")
 
 
 def rules_at(rules: tuple[Rule, ...], age: int | None) -> tuple[Rule, ...]:
