@@ -193,7 +193,7 @@ def plan_alone(history: Replay, config: Configuration, call: int) -> Plan:
     model = head.get("model")
     engine = Engine(config, transcript.dialect, model if isinstance(model, str) else None)
     messages = [transcript.messages[node] for node in transcript.path(made.history)]
-    step = UnitFeed().read(engine, Hints.of(made.hints), head, made.head, 0, lambda start: messages[start:])
+    step = UnitFeed().read(engine, Hints.recorded(made.hints)[0], head, made.head, 0, lambda start: messages[start:])
     return Planner().plan(engine, step)
 
 

@@ -47,6 +47,22 @@ class Hints:
             raise RequestError(f"Hints have no {unknown[0]!r}; known are {', '.join(known)}.")
         return cls(**given)
 
+    @classmethod
+    def recorded(cls, hints: Mapping[str, Any] | None) -> tuple[Hints, tuple[str, ...]]:
+        """Return what can be used of the hints stored with a call, and a sentence for each that cannot.
+
+        A live request is refused for these, so that its author hears of it; a recording is replayed all the same.
+        """
+        usable, faults = {}, []
+        for key, value in (hints or {}).items():
+            try:
+                cls.of({key: value})
+            except RequestError as error:
+                faults.append(str(error))
+            else:
+                usable[key] = value
+        return cls.of(usable), tuple(faults)
+
     def rules(self) -> Iterator[Rule]:
         """Yield what the hints say about single spans as rules; they come after the configured ones."""
         if self.retrieval:

@@ -281,7 +281,7 @@ class _Walk:
         head = self.transcript.heads[call.head]
         shared = self._walk(call.captured if self.captured else call.history)
         engine = self.engines[_model(head)]
-        return self.feed.read(engine, Hints.of(call.hints), head, call.head, shared, self._messages_from)
+        return self.feed.read(engine, Hints.recorded(call.hints)[0], head, call.head, shared, self._messages_from)
 
     def _walk(self, last: int) -> int:
         """Make `path` the branch that ends with `last`; return how many messages it shares with the branch before."""

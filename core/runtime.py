@@ -21,6 +21,7 @@ from .decisions import Decision, Status
 from .dialects import Dialect, detect
 from .engine import Engine, Planner, UnitFeed, checked
 from .errors import RequestError
+from .hint_notes import hint_notes
 from .hints import Hints
 from .plan import Plan, apply
 from .summaries import Range, Summaries
@@ -35,6 +36,12 @@ class Result:
 
     request: dict[str, Any]
     plan: Plan
+    hints: Hints = Hints()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What hints name and the request does not have, in sentences; empty where all is known."""
+        return hint_notes(self.hints, self.plan)
 
     @property
     def status(self) -> Status:
@@ -157,7 +164,7 @@ class Session:
         except BaseException:
             self._start()  # what was read in part must not stand in a later prompt
             raise
-        return Result(apply(plan, request, engine.dialect), plan)
+        return Result(apply(plan, request, engine.dialect), plan, given)
 
     def _plan(self, engine: Engine, hints: Hints, head: Wire, messages: Sequence[Wire]) -> Plan:
         try:

@@ -225,6 +225,22 @@ def test_a_called_tool_and_a_hinted_one_stay() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("hints", "reason"),
+    [
+        (None, "inferred from what users said and what was called"),
+        (Hints(active_tools=("ping", "nope")), "inferred from what users said and what was called"),
+        (Hints(active_tools=("run_python",)), "from hints: code; inferred: the others"),
+    ],
+)
+def test_a_menu_says_how_it_is_known_which_tools_are_needed(hints: Hints | None, reason: str) -> None:
+    body = {"messages": [{"role": "user", "content": "go"}], "tools": tools("search_docs", "run_python", "ping")}
+    decided = {made.span_id: made for made in tiered(body, None, hints, groups=GROUPED).decisions}
+    assert decided["menu"].reason == reason
+    assert decided["t0"].action is Action.DEFER
+    assert decided["t0"].reason == "inferred: no keyword of docs was said"
+
+
 def choice(name: str) -> dict[str, Any]:
     return {"type": "function", "function": {"name": name}}
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..log import Log
 from ..spans import FixedPart, Span, SpanKind
+from .inference import HINTED, INFERRED
 from .tiers import ToolGroup, is_said
 
 SHORTEST_NAME_PART = 4
@@ -64,6 +65,12 @@ class Activation:
         self.keywords = {name: keywords_of(name, tools, configured) for name, tools in self.tools.items()}
         self._group_of = {tool.tool: name for name, tools in self.tools.items() for tool in tools}
         self._hinted = {self._group_of[tool] for tool in hinted if tool in self._group_of}
+        self.reasons = {name: f"{INFERRED}: no keyword of {name} was said" for name in self.tools}
+        """Why the tools of an inactive group are put aside, by its name."""
+        self.source = f"{INFERRED} from what users said and what was called"
+        """Where it is known from which groups are active."""
+        if self._hinted:
+            self.source = f"{HINTED}: {', '.join(sorted(self._hinted))}; {INFERRED}: the others"
         self._log = log
         self._seen = 0
         self._last_said: dict[str, int] = {}

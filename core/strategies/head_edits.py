@@ -32,7 +32,7 @@ class HeadEdits:
     def without(self, groups: Iterable[str], activation: Activation, summary: RollingSummary | None) -> HeadEdit:
         """Return the fixed part without the tools of these groups, where the menu for them costs less than they do."""
         names = list(groups)
-        deferred = {tool.part: f"no keyword of {name} was said" for name in names for tool in activation.tools[name]}
+        deferred = {tool.part: activation.reasons[name] for name in names for tool in activation.tools[name]}
         texts = []
         if summary is not None:
             why = summary.why or PLACE
@@ -43,7 +43,7 @@ class HeadEdits:
         lines = [f"- {name}: {', '.join(activation.keywords[name][:8])}" for name in names]
         text = menu(lines)
         tokens = self._context.counter.count(text)
-        first = Injected("menu", SpanKind.INSTRUCTIONS, text, tokens, PLACE, "strategy.groups")
+        first = Injected("menu", SpanKind.INSTRUCTIONS, text, tokens, activation.source, "strategy.groups")
         smaller = self._edit(deferred, [first, *texts])
         return smaller if self.tokens(smaller) < self.tokens(plain) else plain
 

@@ -15,6 +15,8 @@ from ..log import Log
 from ..spans import SpanKind
 from ..units import Unit
 
+INFERRED, HINTED = "inferred", "from hints"
+"""Where a text that stands for others comes from; decisions say it in these words."""
 RECENT_UNITS = 8
 MOST_ITEMS = 24
 """Items looked at for one section; its cap is reached long before."""

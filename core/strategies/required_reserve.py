@@ -18,9 +18,9 @@ from ..hints import Hints
 from ..plan import Plan
 from ..spans import FixedPart, SpanKind
 from ..tokens import Counter
-from .inference import Inference, plain
+from .inference import HINTED, INFERRED, Inference, plain
 from .keep_last import too_short
-from .reserve import CHARACTERS, Floors, Inclusion, Measure, Reserve, Section, fill
+from .reserve import CHARACTERS, Floors, Inclusion, Measure, Placed, Reserve, Section, fill
 
 ENGLISH = {
     "goal": "Current goal",
@@ -77,6 +77,7 @@ class _Assembler(UnitAssembler):
         self.told = _told(context.hints)
         self.floors = Floors(strategy.required_floor, strategy.optional_floor)
         self._known: dict[str, tuple[tuple[str, ...], Section]] = {}
+        self._reasons: dict[tuple[str, ...], str] = {}
         tokens = _Tokens(context.counter)
         self.measure = CHARACTERS if strategy.unit == "chars" else Measure(tokens.content, tokens.before)
 
@@ -124,20 +125,32 @@ class _Assembler(UnitAssembler):
         """Return the context message of a total; None where the total is too small for any."""
         if total < (LEAST_TOTAL if self.strategy.unit == "chars" else LEAST_TOTAL // 4):
             return None
-        text = _rendered(fill(sections, total, self.measure, self.floors), self.strategy.labels)
+        filled = fill(sections, total, self.measure, self.floors)
+        text = _rendered(filled, self.strategy.labels)
         if text is None:
             return None
         tokens = self.context.counter.count(text)
-        return Injected("context", SpanKind.MEMORY, text, tokens, "sections of what was said before", "strategy.total")
+        return Injected("context", SpanKind.MEMORY, text, tokens, self._sources(filled), "strategy.total")
+
+    def _sources(self, filled: Reserve) -> str:
+        """Return which of the sections shown come from hints and which were inferred."""
+        shown = tuple(placed.key for placed in filled.sections if _is_shown(placed))
+        if shown not in self._reasons:
+            named: dict[str, list[str]] = {HINTED: [], INFERRED: []}
+            for key in shown:
+                named[HINTED if self.told.get(key) else INFERRED].append(key.replace("_", " "))
+            parts = (f"{source}: {', '.join(names)}" for source, names in named.items() if names)
+            self._reasons[shown] = "; ".join(parts)
+        return self._reasons[shown]
 
     def _sections(self, cut: int) -> list[Section]:
         known, told = self.inference, self.told
         goal = () if known.goal_unit == self.log.last_user else (known.goal,)
         return [
             self._section("goal", told["goal"] or goal, True),
-            self._section("memory_state", told["memory"] or known.memory(cut), True),
-            self._section("confirmed_facts", told["facts"] or known.facts, False),
-            self._section("resource_bindings", told["bindings"] or known.bindings, True),
+            self._section("memory_state", told["memory_state"] or known.memory(cut), True),
+            self._section("confirmed_facts", told["confirmed_facts"] or known.facts, False),
+            self._section("resource_bindings", told["resource_bindings"] or known.bindings, True),
             self._section("used_tools", known.tools, False, ", "),
         ]
 
@@ -148,7 +161,8 @@ class _Assembler(UnitAssembler):
             said = tuple(filter(None, items))
             several = said if len(said) > 1 else ()
             cap, label = self.strategy.caps.get(key), self.strategy.labels.get(key, key)
-            made = Section(key, label, joiner.join(said), required, cap, "inferred", several, joiner)
+            source = HINTED if self.told.get(key) else INFERRED
+            made = Section(key, label, joiner.join(said), required, cap, source, several, joiner)
             known = self._known[key] = (items, made)
         return known[1]
 
@@ -157,9 +171,9 @@ def _told(hints: Hints) -> dict[str, tuple[str, ...]]:
     """Return what hints say by section, each item as one line; nothing where they say nothing."""
     return {
         "goal": (plain(hints.goal),) if hints.goal else (),
-        "memory": (plain(hints.memory),) if hints.memory else (),
-        "facts": tuple(map(plain, hints.facts)),
-        "bindings": tuple(map(plain, hints.bindings)),
+        "memory_state": (plain(hints.memory),) if hints.memory else (),
+        "confirmed_facts": tuple(map(plain, hints.facts)),
+        "resource_bindings": tuple(map(plain, hints.bindings)),
     }
 
 
@@ -190,10 +204,12 @@ class _Tokens:
 MOST_KNOWN = 5_000
 
 
+def _is_shown(placed: Placed) -> bool:
+    return placed.status is not Inclusion.OMITTED and bool(placed.text)
+
+
 def _rendered(filled: Reserve, labels: Mapping[str, str]) -> str | None:
     lines = [
-        f"- {labels.get(placed.key, placed.key)}: {placed.text}"
-        for placed in filled.sections
-        if placed.status is not Inclusion.OMITTED and placed.text
+        f"- {labels.get(placed.key, placed.key)}: {placed.text}" for placed in filled.sections if _is_shown(placed)
     ]
     return "\n".join([marks.CONTEXT, *lines]) if lines else None

@@ -1,0 +1,105 @@
+"""Hints that name what a request does not have: told with the result and in a replay, never an exception."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.hint_notes import CallNotes
+from core.readers.builder import TranscriptBuilder
+from core.replay import replay
+from core.runtime import ContextRuntime, Hints
+
+CONFIG = {"budget": {"soft_limit": 60}, "strategy": {"kind": "keep_last", "keep_turns": 1}}
+TOOLS = [{"type": "function", "function": {"name": "get_weather"}}]
+CALL = {"id": "c1", "type": "function", "function": {"name": "get_weather", "arguments": "{}"}}
+MESSAGES: list[dict[str, Any]] = [
+    {"role": "user", "content": "how warm is it?"},
+    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    {"role": "tool", "tool_call_id": "c1", "content": "21 degrees"},
+    {"role": "assistant", "content": "21 degrees"},
+    {"role": "user", "content": "and tomorrow?"},
+]
+BODY = {"model": "gpt-4o", "messages": [{"role": "system", "content": "Be brief."}, *MESSAGES], "tools": TOOLS}
+NO_SPAN = "this request has no such span or tool call."
+NO_RESULT = "only tool results and user messages can be retrieved results."
+NO_TOOL = "this request defines no such tool."
+KNOWN = ["m0.0", "m1.0", "c1", "s0.0", "t0"]
+
+
+@pytest.mark.parametrize(
+    ("hints", "notes"),
+    [
+        ({}, ()),
+        ({"goal": "g", "facts": ["f"], "memory": "m", "bindings": ["b"]}, ()),
+        ({"pins": KNOWN, "retrieval": ["c1", "m0.0"], "active_tools": ["get_weather"]}, ()),
+        ({"pins": ["m0.0", "m9.0"]}, (f"The hint 'pins' names 'm9.0': {NO_SPAN}",)),
+        ({"pins": ["", "m0", "m9.0", "m9.0"]}, (f"The hint 'pins' names '', 'm0', 'm9.0': {NO_SPAN}",)),
+        ({"pins": list("abcdefg")}, (f"The hint 'pins' names 'a', 'b', 'c', 'd', 'e' and 2 more: {NO_SPAN}",)),
+        ({"retrieval": ["c2"]}, (f"The hint 'retrieval' names 'c2': {NO_SPAN}",)),
+        (
+            {"retrieval": ["m3.0", "m2.0", "s0.0"]},
+            (f"The hint 'retrieval' names 'm3.0', 's0.0': {NO_RESULT}",),
+        ),
+        (
+            {"active_tools": ["get_wether"]},
+            (f"The hint 'active_tools' names 'get_wether': {NO_TOOL} Did you mean 'get_weather'?",),
+        ),
+        ({"active_tools": ["zzz"]}, (f"The hint 'active_tools' names 'zzz': {NO_TOOL}",)),
+    ],
+)  # fmt: skip
+def test_what_a_request_does_not_have_is_told(hints: dict[str, Any], notes: tuple[str, ...]) -> None:
+    runtime = ContextRuntime.load(CONFIG)
+    assert runtime.assemble(BODY, hints).notes == notes
+    assert runtime.assemble(BODY, Hints(**hints)).notes == notes
+
+
+def test_notes_of_a_session_are_those_of_their_request() -> None:
+    """What comes later does not make a pin known that named nothing when it was given."""
+    session = ContextRuntime.load(CONFIG).session()
+    results = [session.assemble({"messages": MESSAGES[:count]}, {"pins": ["m3.0"]}) for count in (1, 3, 5)]
+    assert [bool(result.notes) for result in results] == [True, True, False]
+
+
+def test_a_result_that_a_shrinker_cut_is_still_there() -> None:
+    body = {"messages": [*MESSAGES[:2], {**MESSAGES[2], "content": "line\n" * 400}, *MESSAGES[3:]]}
+    shrink = [{"kind": "project_tool_results", "max_tokens": 20}]
+    result = ContextRuntime.load({**CONFIG, "shrink": shrink}).assemble(body, {"retrieval": ["m2.0"]})
+    assert any(made.action == "project" or made.action == "drop" for made in result.decisions)
+    assert result.notes == ()
+
+
+CAPTURED: list[Any] = [
+    None,
+    {"pins": ["m9.0"]},
+    {"pins": "m0.0", "goal": "warmth"},
+    {"gaol": "warmth", "facts": None},
+]
+
+
+def test_captured_hints_are_replayed_as_far_as_they_can_be_used() -> None:
+    builder = TranscriptBuilder("openai_chat")
+    for hints in CAPTURED:
+        builder.call(builder.body(BODY), hints=hints)
+    notes = CallNotes(replay(builder.build(), CONFIG))
+    assert [notes[call] for call in range(4)] == [
+        (),
+        (f"The hint 'pins' names 'm9.0': {NO_SPAN}",),
+        ("The hint 'pins' is a list of texts, not 'm0.0'.",),
+        ("Hints have no 'gaol'; known are goal, facts, memory, bindings, active_tools, retrieval, pins.",),
+    ]
+    assert notes[1] == notes[1]
+
+
+def test_what_can_be_used_of_captured_hints_is_used() -> None:
+    assert Hints.recorded(CAPTURED[2])[0] == Hints(goal="warmth")
+    assert Hints.recorded(None) == (Hints(), ())
+
+
+def test_a_call_is_judged_by_its_own_prompt_in_whatever_order_calls_are_asked_for() -> None:
+    builder = TranscriptBuilder("openai_chat")
+    for count in (1, 3, 5):
+        builder.call(builder.body({"model": "gpt-4o", "messages": MESSAGES[:count]}), hints={"pins": ["m3.0"]})
+    notes = CallNotes(replay(builder.build(), CONFIG))
+    assert [bool(notes[call]) for call in (2, 0, 1, 2)] == [False, True, True, False]
