@@ -15,8 +15,10 @@ from pathlib import Path
 from .command_line import command_parser, run
 from .config import Configuration, load_config
 from .errors import PromptInspectorError
+from .hint_notes import CallNotes
 from .readers import read
 from .replay import Replay, replay
+from .rule_conflicts import rule_report
 from .spans import SpanKind
 from .transcript import Transcript
 from .verification import first_difference, golden, verify
@@ -63,7 +65,23 @@ def _replay(options: argparse.Namespace) -> int:
         made = replay(transcript, config)
         print_rows = _json_rows if options.json else _table
         print_rows(made)
+        # JSON on standard output stays one object a call.
+        for sentence in (*rule_report(made).sentences, *_hint_sentences(made)):
+            print(sentence, file=sys.stderr if options.json else sys.stdout)
     return 0
+
+
+def _hint_sentences(made: Replay) -> list[str]:
+    """Return what captured hints name and their requests do not have, each sentence once, with its calls."""
+    notes, calls = CallNotes(made), range(len(made.transcript.calls))
+    found: dict[str, list[int]] = {}
+    for call in calls:
+        for sentence in notes[call]:
+            found.setdefault(sentence, []).append(call + 1)
+    return [
+        f"Call {numbers[0]}" + (f" and {len(numbers) - 1:,} more" if len(numbers) > 1 else "") + f": {sentence}"
+        for sentence, numbers in found.items()
+    ]
 
 
 def _json_rows(made: Replay) -> None:

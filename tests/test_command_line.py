@@ -55,6 +55,30 @@ def test_replay_prints_a_table(config: Path) -> None:
     assert len(made.stdout.splitlines()) == 2 + len(read(SAMPLE).transcripts[0].calls)
 
 
+RULES = [
+    {"match": {"kind": "tool_result"}, "evict": "pinned"},
+    {"match": {"kind": "tool_result", "tool": "search_orders"}, "evict": "recoverable"},
+]
+CLASH = "Rule 2 (tool_result, tool search_orders) and rule 1 (tool_result) both set evict on"
+
+
+def test_replay_says_where_rules_meet_and_what_hints_name_in_vain(tmp_path: Path) -> None:
+    path, captured = tmp_path / "clashing.json", tmp_path / "captured.jsonl"
+    path.write_text(json.dumps({**CONFIG, "rules": RULES}), encoding="utf-8")
+    made = run("replay", path, SAMPLE)
+    assert made.stdout.splitlines()[-1].startswith(CLASH)
+    as_json = run("replay", path, SAMPLE, "--json")
+    assert as_json.stderr.startswith(CLASH)
+    assert [json.loads(line)["call"] for line in as_json.stdout.splitlines()] == list(range(20))
+    talk = [{"role": role, "content": str(at)} for at, role in enumerate(["user", "assistant", "user"])]
+    reply = {"choices": [{"message": {"role": "assistant", "content": "ok"}}]}
+    lines = [{"request": {"messages": talk[:end]}, "response": reply, "hints": {"pins": ["m7.0"]}} for end in (1, 3)]
+    captured.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    path.write_text(json.dumps(CONFIG), encoding="utf-8")
+    last = run("replay", path, captured).stdout.splitlines()[-1]
+    assert last == "Call 1 and 1 more: The hint 'pins' names 'm7.0': this request has no such span or tool call."
+
+
 def test_verify_exits_0_when_all_calls_hold(config: Path) -> None:
     made = run("verify", config, SAMPLE)
     assert (made.returncode, made.stderr) == (0, "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -271,3 +272,48 @@ def test_the_address_says_all_of_the_first_view(page: Open, store: Library) -> N
     app = page(PAGE, transcript=id_of(store))
     assert app.query_params["budget"] == str(BUDGET)
     assert [json.loads(app.query_params[slot])["strategy"] for slot in "abc"] == SUGGESTED
+
+
+CLASHING: list[dict[str, Any]] = [
+    {"match": {"kind": "tool_result"}, "evict": "pinned"},
+    {"match": {"kind": "tool_result", "tool": "serach_*"}, "required": True},
+    {"match": {"kind": "tool_result", "tool": "search_*"}, "evict": "recoverable", "priority": 10},
+]
+
+
+def test_where_rules_meet_is_said_once_for_all_that_have_them(page: Open, store: Library) -> None:
+    strategies = {"a": {"kind": "keep_last"}, "b": {"kind": "span_triage"}}
+    slots = {slot: json.dumps({"rules": CLASHING, "strategy": said}) for slot, said in strategies.items()}
+    text = shown(page(PAGE, transcript=id_of(store), budget=str(BUDGET), **slots))
+    clash = "Rule 3 (tool_result, tool search_*) and rule 1 (tool_result) both set evict on"
+    assert text.count(clash) == 1
+    assert text.count("Rule 2 (tool_result, tool serach_*) matches no span of this transcript.") == 1
+    assert "Rules of **keep_last · 4 turns**, **span_triage**" in text
+    assert "Rules of **keep_last · 4 turns**\n- Rule 3 sets priority, which only span_triage looks at" in text
+
+
+def test_rules_of_which_nothing_is_to_say_are_not_spoken_of(page: Open, store: Library) -> None:
+    plain = [{"match": {"kind": "tool_result"}, "evict": "pinned"}]
+    slots = {"a": json.dumps({"rules": plain, "strategy": {"kind": "keep_last"}}), **address(b={"kind": "span_triage"})}
+    assert "Rules of" not in shown(page(PAGE, transcript=id_of(store), **slots))
+
+
+def test_what_captured_hints_name_and_a_call_does_not_have_is_said(page: Open, store: Library) -> None:
+    hints = {"goal": "a refund", "pins": ["m99.0", "m0.0"], "gaol": "x"}
+    calls = [replace(call, hints=hints if at == 11 else None) for at, call in enumerate(sample().calls)]
+    number = str(store.add(replace(sample(), calls=tuple(calls), session="with hints")).id)
+    slots = address(a={"kind": "required_reserve"}, b={"kind": "keep_last"})
+    text = shown(page(PAGE, transcript=number, call="12", budget="3000", **slots))
+    assert "Captured with hints: goal, pins." in text
+    assert text.count("The hint 'pins' names 'm99.0': this request has no such span or tool call.") == 1
+    assert text.count("Hints have no 'gaol'; known are goal") == 1
+    other = shown(page(PAGE, transcript=number, call="11", budget="3000", **slots))
+    assert "hint" not in other.lower()
+
+
+def test_the_context_message_says_where_it_comes_from(page: Open, store: Library) -> None:
+    slots = address(a={"kind": "required_reserve"}, b={"kind": "keep_last"})
+    table = page(PAGE, transcript=id_of(store), call="12", budget="3000", **slots).dataframe[1].value
+    (row,) = table[table["span"].str.startswith("context put in")].itertuples(index=False)
+    assert row[1] == ["memory"]
+    assert " tokens · inferred: goal, memory state" in row[4]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
 from core.errors import ConfigError
 from pages.parts.saved_configs import compare_address, import_config, provenance_text, snippet
 from storage import Library
+from storage.schema import ConfigurationRow
 from tests.pages_app import SAMPLES, Open, id_of, page, run, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
@@ -135,3 +138,26 @@ def test_the_snippet_runs_for_the_dialect(store: Library) -> None:
 def test_a_text_that_names_a_file_is_never_read(store: Library) -> None:
     with pytest.raises(ConfigError, match="this is not JSON"):
         import_config(store, "x", str(SAMPLES / "configuration.json"))
+
+
+def test_what_an_older_version_saved_and_this_one_refuses_is_shown_with_the_reason(page: Open, store: Library) -> None:
+    body = {"counter": {"kind": "chars4", "scale": 1.2}, "strategy": {"kind": "keep_last"}}
+    row = {
+        "name": "old",
+        "version": 1,
+        "body": json.dumps(body),
+        "note": "",
+        "created_at": datetime(2026, 5, 1, tzinfo=UTC),
+    }
+    with store.engine.begin() as connection:
+        connection.execute(insert(ConfigurationRow), row)
+    app = page(PAGE, config="old")
+    rows = app.dataframe[0].value.set_index("name")
+    assert rows.loc["old", "strategy"] == "cannot be used"
+    assert rows.loc[NAME, "strategy"] == "summarize_and_keep · 4 turns"
+    assert "**counter.scale**: the counter chars4 has no scale." in shown(app)
+    assert app.button(key="config_compare").disabled
+    assert "In production" not in shown(app)
+    app.button(key="config_delete_now").click()
+    run(app)
+    assert [saved.name for saved in store.configs.list()] == [NAME]

@@ -20,6 +20,7 @@ from .fates import Fates, fate_text, fates
 from .head import counted
 from .loading import Opened
 from .picking import picked_call, table_choice
+from .rule_notes import hint_lines, rule_notes
 from .score import Measure, measures
 from .state import CALL, is_dark
 from .texts import body_text, bounded
@@ -65,7 +66,9 @@ def results(found: Comparison) -> None:
         peak = found.opened.figures(found.captured).peak_call + 1
         chart = st.container()
         _score(found)
+        rule_notes(found.candidates)
         call, view = _choice(found, peak)
+        hint_lines(found.replays, call - 1)
         with chart:
             _chart(found, call)
         if view == SPANS:

@@ -11,7 +11,7 @@ from core.spans import OVERHEAD_ID, SpanKind
 
 from .frames import FRAMES_NAME, FRAMES_TEXT, Block, spans_of
 
-_INJECTED_KINDS = {"summary": SpanKind.SUMMARY, "menu": SpanKind.INSTRUCTIONS}
+_INJECTED_KINDS = {"summary": SpanKind.SUMMARY, "menu": SpanKind.INSTRUCTIONS, "context": SpanKind.MEMORY}
 
 
 @dataclass(frozen=True, slots=True)

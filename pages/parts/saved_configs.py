@@ -10,13 +10,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.config import load_config
+from core.config import Configuration, load_config
 from core.errors import ConfigError
 from storage import Library
 from storage.configs import SavedConfig
 
 from .comparison import label, written
-from .edge import edge, escaped
+from .edge import edge, escaped, show_error
 from .head import counted
 from .limits import as_shown
 from .state import TRANSCRIPT
@@ -36,19 +36,32 @@ _OPENAI = "client.chat.completions.create(**result.request)"
 
 
 def config_table(configs: Sequence[SavedConfig]) -> pd.DataFrame:
-    """Return the list as a table."""
-    loaded = [load_config(saved.body) for saved in configs]
+    """Return the list as a table. One that an older version saved and this one refuses is in it too."""
+    loaded = [_loaded(saved) for saved in configs]
+    usable = [config if isinstance(config, Configuration) else None for config in loaded]
     return pd.DataFrame(
         {
             "name": [saved.name for saved in configs],
             "version": [saved.version for saved in configs],
-            "strategy": [label(config.model_copy(update={"name": ""})) for config in loaded],
-            "model": [config.model.name or "any" for config in loaded],
-            "soft limit": [_budget(config.budget.soft_limit, config.model.window) for config in loaded],
+            "strategy": [label(config.model_copy(update={"name": ""})) if config else REFUSED for config in usable],
+            "model": [(config.model.name or "any") if config else "" for config in usable],
+            "soft limit": [
+                _budget(config.budget.soft_limit, config.model.window) if config else "" for config in usable
+            ],
             "note": [saved.note for saved in configs],
             "saved": [saved.created_at for saved in configs],
         }
     )
+
+
+REFUSED = "cannot be used"
+
+
+def _loaded(saved: SavedConfig) -> Configuration | ConfigError:
+    try:
+        return load_config(saved.body)
+    except ConfigError as error:
+        return error
 
 
 def _budget(soft_limit: int | None, window: int | None) -> str:
@@ -94,21 +107,25 @@ def config_detail(store: Library, newest: SavedConfig) -> None:
         saved = next(saved for saved in versions if saved.version == number)
         st.caption(f"Saved {saved.created_at:%d %b %Y, %H:%M}" + (f" · {escaped(saved.note)}" if saved.note else ""))
         st.markdown(provenance_text(saved.body.get("provenance")))
-        _actions(store, saved)
-        st.markdown("**In production**")
-        st.code(snippet(saved), language="python")
-        st.caption("`core` needs no more than tiktoken, pydantic and genai-prices, and no network.")
+        loaded = _loaded(saved)
+        if isinstance(loaded, ConfigError):
+            show_error(loaded)
+        _actions(store, saved, usable=isinstance(loaded, Configuration))
+        if isinstance(loaded, Configuration):
+            st.markdown("**In production**")
+            st.code(snippet(saved), language="python")
+            st.caption("`core` needs no more than tiktoken, pydantic and genai-prices, and no network.")
     with left:
         bounded(_text(saved.body), "config_json", 620, _file_name(saved), language="json")
 
 
-def _actions(store: Library, saved: SavedConfig) -> None:
+def _actions(store: Library, saved: SavedConfig, usable: bool) -> None:
     with st.container(horizontal=True):
         st.download_button(
             "Download", _text(saved.body), _file_name(saved), "application/json", key="config_download",
             icon=":material/download:", on_click="ignore", type="primary",
         )  # fmt: skip
-        if st.button("Open in Compare", icon=":material/compare_arrows:", key="config_compare"):
+        if st.button("Open in Compare", icon=":material/compare_arrows:", key="config_compare", disabled=not usable):
             st.switch_page("compare.py", query_params=compare_address(store, saved))
         with st.popover("Delete", icon=":material/delete:", key="config_delete"):
             st.markdown(f"All versions of **{escaped(saved.name)}** are deleted. This cannot be undone.")
