@@ -18,7 +18,7 @@ _LETTERS = re.compile(r"[^\W\d_]{3}")
 
 def lines_of(text: str) -> list[str]:
     """Return the lines of a normal text that are long enough to be told apart, stripped, each once and in order."""
-    return list(dict.fromkeys(line for raw in text.splitlines() if len(raw) >= SHORTEST and (line := _bare(raw))))
+    return list(dict.fromkeys([line for raw in text.splitlines() if len(raw) >= SHORTEST and (line := _bare(raw))]))
 
 
 def _bare(raw: str) -> str:
@@ -27,4 +27,4 @@ def _bare(raw: str) -> str:
     if found is not None:
         line = line[found.end() :].strip(_MARKS)
     line = line.rstrip("\r ")
-    return line if len(line) >= SHORTEST and _LETTERS.search(line) is not None else ""
+    return line if len(line) >= SHORTEST and (line[:3].isalpha() or _LETTERS.search(line)) else ""

@@ -51,10 +51,15 @@ _DOTFILE = re.compile(
     r"|claude|cursor|cline|ssh|aws|venv|tox|config|editorconfig|cache|circleci|husky|storybook|cargo|docker|kube)"
     r"(?:\.[a-z]+)*"
 )
+_MARKED, _LOWER, _DRIVE = re.compile(r"[0-9_.-]"), re.compile("[a-z]{2}"), re.compile("[A-Za-z]:/")
 _PART = re.compile(r"[\w.@+~%-]*[^\W\d_][\w.@+~%-]*")
 _PLAIN = re.compile(r"[a-z0-9_][a-z0-9_.+-]*")
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_NAMES = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*(?:(?:::|\.)[A-Za-z_$][A-Za-z0-9_$]*)*")
 _INNER = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_LETTER = re.compile("[A-Za-z]")
+_SIMPLE = re.compile(r"(?![ES])[A-Za-z_]{1,400}")
+"""A name that is no error code (those without a digit begin with E or S), no id and no hash."""
 _DUNDER = re.compile(r"__[a-z]+__")
 _SEPARATOR = re.compile(r"[\\/]+")
 _PRODUCT = re.compile(
@@ -62,11 +67,14 @@ _PRODUCT = re.compile(
 )
 _JOINTS = re.compile(r"[@+~%=/\\-]+")
 _SCOPE = re.compile(r"::|\.")
+_ANY_SCOPE = re.compile(r"::|->|\.")
 
 
 @lru_cache(maxsize=200_000)
 def references_of_word(word: str, called: bool, quoted: bool) -> tuple[Reference, ...]:
     """Return the references in a word. `called`: a bracket follows; `quoted`: it stands in quotes or in code."""
+    if _SIMPLE.fullmatch(word) and word not in BARE_FILES:
+        return (Reference(ReferenceClass.IDENTIFIER, (word,)),) if is_identifier(word) else ()
     return tuple(_references(word, called, quoted))
 
 
@@ -104,10 +112,12 @@ def _whole(word: str, called: bool, quoted: bool) -> Reference | None:
     if len(word) == UUID_LENGTH and _UUID.fullmatch(word):
         return Reference(ReferenceClass.UUID, (word.lower(),))
     slashed = "/" in word or "\\" in word
-    if slashed or ("." in word and not called) or word in BARE_FILES:
+    if slashed or ("." in word and not called and _may_be_file(word)) or word in BARE_FILES:
         path = path_reference(word, quoted)
         if path is not None or slashed:
             return path
+    if "." in word:
+        return name_reference(word.lstrip("@#$"), called)
     if _ERROR.fullmatch(word):
         return Reference(ReferenceClass.ERROR, (word,))
     if not called and _DIGIT.search(word):
@@ -116,6 +126,11 @@ def _whole(word: str, called: bool, quoted: bool) -> Reference | None:
         if _ID.fullmatch(word) and word not in COMMON_CODES:
             return Reference(ReferenceClass.ID, (word if word[1:].isdigit() and len(word) < 7 else word.lstrip("#"),))
     return name_reference(word.lstrip("@#$"), called)
+
+
+def _may_be_file(word: str) -> bool:
+    """Whether a word without a slash is a path if it is well-formed."""
+    return word[0] == "~" or _is_file(word, word.lstrip("@"))
 
 
 def path_reference(word: str, quoted: bool) -> Reference | None:
@@ -136,7 +151,7 @@ def path_reference(word: str, quoted: bool) -> Reference | None:
 def _is_path(word: str, path: str, parts: list[str], quoted: bool) -> bool:
     if len(parts) == 1 and path[0] not in "/~":
         return _is_file(word, parts[0])
-    if word.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or re.match(r"[A-Za-z]:/", path):
+    if word.startswith(("/", "./", "../", "~/", ".\\", "..\\")) or _DRIVE.match(path):
         return len(parts) > 1 or (len(parts[0]) > 2 and _PLAIN.fullmatch(parts[0]) is not None)
     if len(parts) == 1:
         return False
@@ -151,17 +166,19 @@ def _is_path(word: str, path: str, parts: list[str], quoted: bool) -> bool:
 
 def _is_pair_of_places(parts: list[str], quoted: bool) -> bool:
     """Whether two plain words are a place (`src/units`) and not a choice (`and/or`)."""
-    if "/".join(parts) in PAIRS or parts[0] in MIME_TYPES or not all(re.search("[a-z]{2}", part) for part in parts):
+    if "/".join(parts) in PAIRS or parts[0] in MIME_TYPES or not all(map(_LOWER.search, parts)):
         return False
-    marked = any(re.search(r"[0-9_.-]", part) for part in parts)
+    marked = any(map(_MARKED.search, parts))
     return quoted or marked or parts[0] in ROOTS or parts[0] == parts[1]
 
 
 def _is_file(word: str, name: str) -> bool:
-    if name in BARE_FILES or _DOTFILE.fullmatch(name):
+    if name in BARE_FILES or (name[:1] == "." and _DOTFILE.fullmatch(name)):
         return True
+    if name[name.rfind(".") + 1 :].lower() not in EXTENSIONS:
+        return False
     found = _EXTENSION.search(name)
-    if found is None or found[1].lower() not in EXTENSIONS or found.start() == 0:
+    if found is None or found.start() == 0:
         return False
     stem = name[: found.start()]
     if (not found[1].islower() and not stem.isupper()) or (len(found[1]) == 1 and len(stem) < 2):
@@ -189,48 +206,43 @@ def _path_forms(path: str, parts: list[str]) -> Iterator[str]:
 
 def name_reference(word: str, called: bool) -> Reference | None:
     """Return the identifier (or host) that a word is, if it is one."""
-    names = _SCOPE.split(word)
-    if not all(_NAME.fullmatch(name) for name in names):
+    if not _NAMES.fullmatch(word):
         return None
+    names = _SCOPE.split(word)
+    rest = word
     while len(names) > 1 and (names[0] in OWNERS or len(names[0]) == 1):
-        names = names[1:]
+        names, rest = names[1:], _SCOPE.split(rest, maxsplit=1)[1]
     if len(names) == 1:
         return Reference(ReferenceClass.IDENTIFIER, (names[0],)) if is_identifier(names[0]) else None
     if names[0] in STANDARD_ROOTS or _PRODUCT.fullmatch(word):
         return None
-    word = word[len(word) - len(_rest(word, names)) :]
+    word = rest
     if "::" not in word and not called and word == word.lower() and names[-1] in DOMAINS:
         return Reference(ReferenceClass.URL, (word,))
-    if "::" not in word and (min(map(len, names)) < 2 and max(map(len, names)) < 4):
+    if "::" not in word and max(map(len, names)) < 4 and min(map(len, names)) < 2:
         return None  # e.g., i.e., a.m.
     return Reference(ReferenceClass.IDENTIFIER, tuple(_name_forms(word, names)))
 
 
-def _rest(word: str, names: list[str]) -> str:
-    while _SCOPE.split(word) != names:
-        word = _SCOPE.split(word, maxsplit=1)[1]
-    return word
-
-
-def _name_forms(word: str, names: list[str]) -> Iterator[str]:
-    yield word
-    prefix = word
+def _name_forms(word: str, names: list[str]) -> list[str]:
+    """Return a dotted name, what it begins with, and its names that are identifiers by themselves."""
+    forms, prefix = [word], word
     for _ in range(len(names) - 2):
         prefix = prefix[: max(prefix.rfind("."), prefix.rfind("::"))].rstrip(":")
-        yield prefix
-    yield from (name for name in reversed(names) if is_identifier(name))
+        forms.append(prefix)
+    return forms + [name for name in reversed(names) if is_identifier(name)]
 
 
 def last_name(form: str) -> str:
     """Return the last name of a dotted one."""
-    return re.split(r"::|->|\.", form)[-1]
+    return form if form.isidentifier() else _ANY_SCOPE.split(form)[-1]
 
 
 def is_identifier(name: str) -> bool:
     """Return whether a single name looks like code: `_` or a capital inside, and no word that everybody knows."""
-    if len(name) < 5 or name in BUILTINS or name in BRANDS or _DUNDER.fullmatch(name):
+    if len(name) < 5 or ("_" not in name and _INNER.search(name) is None) or name in BUILTINS or name in BRANDS:
         return False
     stem = name.strip("_$")
-    if not stem or not any(map(str.isalpha, stem)):
-        return False
-    return "_" in name or (_INNER.search(stem) is not None and not stem.isupper() and stem[:-1].upper() != stem[:-1])
+    if "_" in name:
+        return _LETTER.search(stem) is not None and not _DUNDER.fullmatch(name)
+    return not stem.isupper() and not stem[:-1].isupper()

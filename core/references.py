@@ -2,61 +2,64 @@
 
 Classes claim their stretch of text in the order of `ReferenceClass`, and one stretch yields one reference: the date
 inside a file name is part of the path. All patterns begin where a run of their own characters begins and are bounded,
-so that the time is linear in the text, whatever it holds.
+so that the time is linear in the text, whatever it holds. Each stage first looks for a mark that it cannot do without.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable
 
-from .normal_text import one_line
+from .reference_addresses import emails, is_namespace, url_forms, urls
 from .reference_chunks import is_identifier, references_of_word
 from .reference_classes import Reference, ReferenceClass
 from .reference_dates import dates
 from .reference_numbers import numbers
-from .reference_words import BARE_FILES, PAIRS
+from .reference_quotes import blanked, quotations
+from .reference_words import BARE_FILES
 from .wire import digest
 
 __all__ = ["Reference", "ReferenceClass", "references_of"]
 
-_URL = re.compile(
-    r"[A-Za-z](?<![A-Za-z0-9+.-][A-Za-z])[A-Za-z0-9+.-]{1,20}://[^\s\"'`<>()\[\]{}|\\^\u3000-\u303f\uff00-\uff65“”‘’]{2,2000}"
-)
-_NAMESPACE = re.compile(
-    r"https?://(?:www\.)?w3\.org/|https?://schemas\.|https?://(?:localhost|127\.0\.0\.1)(?::\d+)?/?$"
-)
-_EMAIL = re.compile(
-    r"[A-Za-z0-9._%+-](?<![A-Za-z0-9._%+-]{2})[A-Za-z0-9._%+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}"
-)
+_QUERY_MARKS = re.compile("[&=#]")
+_DIGIT = re.compile("[0-9]")
 _ERROR = re.compile(
     r"\bHTTP(?:/\d\.\d)?\s(?P<http>[1-5]\d\d)\b|\b(?P<exit>exit (?:code|status)):? (?P<code>\d{1,3})\b"
     r"|\b[Ss]tatus(?: code)?:? (?P<status>[45]\d\d)\b|\b[Ee]rrno:? (?P<errno>\d{1,3})\b",
     re.ASCII,
 )
-_ERROR_WORDS = ("HTTP", "exit ", "tatus", "rrno")
+_ERROR_MARKS = {
+    "HTTP": re.compile(r"HTTP(?:/\d\.\d)?\s[1-5]", re.ASCII),
+    "exit ": re.compile(r"exit (?:code|status):? \d", re.ASCII),
+    "tatus": re.compile(r"tatus(?: code)?:? [45]"),
+    "rrno": re.compile(r"rrno:? \d", re.ASCII),
+}
 _ARROW = re.compile(r"(?<![A-Za-z0-9_>])[A-Za-z_]\w{1,60}(?:->[A-Za-z_]\w{1,60}){1,6}", re.ASCII)
-_WORD = re.compile(r"[A-Za-z0-9_./\\@#:~+%$-]+")
+_ARROW_HEAD = re.compile(r"->(?<=[A-Za-z0-9_]->)[A-Za-z_]")
+
+_IN_WORD = r"A-Za-z0-9_./\\@#:~+%$-"
+_CAPITAL = rf"(?!E[A-Z]|SIG|(?:{'|'.join(sorted(BARE_FILES))})(?![A-Za-z]))[A-Z](?:[A-Z]++|[a-z]*+)"
+_PIECE = r"[A-Za-z](?:[A-Z]++|[a-z]*+)"
+_PLAIN = (
+    rf"[a-z]++(?:-(?:{_PIECE}|[0-9]{{1,7}}+))*+|{_CAPITAL}(?:-{_PIECE})*+"
+    r"|[0-9]{1,7}+(?:[.:%+-][0-9]{1,7}+)*+|(?=[^A-Za-z0-9_])"
+)
+_PASSED = rf"[^{_IN_WORD}]++|[:+%-]*+(?:{_PLAIN})[.:~+%-]*+(?![{_IN_WORD}])|(?<=<)/[{_IN_WORD}]*+"
+_WORD = re.compile(rf"(?:{_PASSED})*+([{_IN_WORD}]*+)")
+"""A word that may be a reference, with all that stands before it and is none: plain words and numbers, alone or
+joined by hyphens, punctuation, closing tags.
+
+Passing over plain words inside one match is three times faster than looking at each.
+"""
+
 _WIDE_ENDING = re.compile(
     r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
     r"\.(?:md|txt|pdf|docx?|xlsx?|csv|json|ya?ml|html?|py|js|ts|png|jpe?g|sql|log|pptx?)(?![A-Za-z0-9_])"
 )
 _WIDE_NAME = re.compile(r"[^\s\"'`*<>|,:;/()，。、：；！？（）\[\]【】「」『』《》“”]+$")
-_QUOTES = (
-    ("`", re.compile(r"`([^`\n]{1,400})`")),
-    ('"', re.compile(r"\"(?<![A-Za-z0-9_]\")([^\"\n]{0,400})\"")),
-    ("'", re.compile(r"'(?<![A-Za-z0-9_]')([^'\n]{0,400})'(?![A-Za-z0-9_])")),
-    ("“", re.compile(r"“([^“”\n]{1,400})”")),
-    ("‘", re.compile(r"‘([^‘’\n]{1,400})’")),
-)
-_CJK_QUOTES = re.compile(r"「([^」\n]{2,40})」|『([^』\n]{2,40})』|《([^》\n]{2,40})》|【([^】\n]{2,40})】")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_MARK = re.compile(r"[^A-Za-z0-9_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_FEW_WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+")
-"""Two plain words in a string literal are a label that any program may print."""
-_LETTER = re.compile(r"[A-Za-z]{2}")
-SHORTEST_QUOTE, LONGEST_CJK, LONGEST_NAME = 5, 40, 80
+LONGEST_NAME = 80
+QUOTE_MARKS = frozenset("`\"'“”")
 MOSTLY = 0.6
 """A quotation of which one finer reference is this share is that reference."""
 
@@ -85,129 +88,101 @@ class _Extraction:
         self.left = text
         self.code = code
         self.claimed: list[tuple[int, int]] = []
+        self.found: list[Reference] = []
 
-    def references(self) -> Iterator[Reference]:
+    def references(self) -> list[Reference]:
         if "://" in self.text:
-            yield from self._urls()
+            self._urls()
         if "@" in self.text:
-            yield from self._emails()
-        yield from self._dates()
-        yield from self._errors()
+            self._emails()
+        if has_digit := _DIGIT.search(self.text) is not None:
+            self._dates()
+            self._errors()
         if not self.text.isascii():
-            yield from self._wide_files()
-        yield from self._arrows()
-        yield from self._words()
-        yield from self._numbers()
-        yield from self._quotations()
+            self._wide_files()
+        if "->" in self.text:
+            self._arrows()
+        self._words()
+        if has_digit:
+            self._numbers()
+        self.claimed.sort()
+        self.found += quotations(self.text, self.code, self._is_finer)
+        return self.found
 
     def _claim(self, spans: list[tuple[int, int]]) -> None:
-        if not spans:
-            return
-        self.claimed += spans
-        self._blank(spans)
+        if spans:
+            self.claimed += spans
+            self.left = blanked(self.left, spans)
 
-    def _blank(self, spans: list[tuple[int, int]]) -> None:
-        pieces, end = [], 0
-        for start, stop in spans:
-            pieces += [self.left[end:start], " " * (stop - start)]
-            end = stop
-        self.left = "".join([*pieces, self.left[end:]])
-
-    def _urls(self) -> Iterator[Reference]:
+    def _urls(self) -> None:
         spans = []
-        for found in _URL.finditer(self.left):
-            url = found[0].rstrip(".,;:!?*_")
-            spans.append((found.start(), found.start() + len(url)))
-            if not _NAMESPACE.match(url):
-                yield Reference(ReferenceClass.URL, tuple(_url_forms(url)))
-                yield from _query_values(url, self.code)
+        for start, stop, url in urls(self.left):
+            spans.append((start, stop))
+            if not is_namespace(url):
+                self.found.append(Reference(ReferenceClass.URL, tuple(url_forms(url))))
+                self.found += _query_values(url, self.code)
         self._claim(spans)
 
-    def _emails(self) -> Iterator[Reference]:
+    def _emails(self) -> None:
         spans = []
-        for found in _EMAIL.finditer(self.left):
-            spans.append(found.span())
-            yield Reference(ReferenceClass.EMAIL, (found[0].rstrip(".-").lower(),))
+        for start, stop, email in emails(self.left):
+            spans.append((start, stop))
+            self.found.append(Reference(ReferenceClass.EMAIL, (email.rstrip(".-").lower(),)))
         self._claim(spans)
 
-    def _dates(self) -> Iterator[Reference]:
+    def _dates(self) -> None:
         found = dates(self.left)
         self._claim([(start, stop) for start, stop, _ in found])
-        for _, _, key in found:
-            yield Reference(ReferenceClass.DATE, (key,))
+        self.found += [Reference(ReferenceClass.DATE, (key,)) for _, _, key in found]
 
-    def _errors(self) -> Iterator[Reference]:
-        if not any(word in self.left for word in _ERROR_WORDS):
+    def _errors(self) -> None:
+        if not any(word in self.left and mark.search(self.left) for word, mark in _ERROR_MARKS.items()):
             return
         spans = []
         for found in _ERROR.finditer(self.left):
             spans.append(found.span())
             code = found["http"] or found["status"] or found["errno"]
-            yield Reference(ReferenceClass.ERROR, (code or f"{found['exit']} {found['code']}",))
+            self.found.append(Reference(ReferenceClass.ERROR, (code or f"{found['exit']} {found['code']}",)))
         self._claim(spans)
 
-    def _wide_files(self) -> Iterator[Reference]:
+    def _wide_files(self) -> None:
         spans: list[tuple[int, int]] = []
         for found in _WIDE_ENDING.finditer(self.left):
             first = max(found.start() - LONGEST_NAME, spans[-1][1] if spans else 0)
             name = _WIDE_NAME.search(self.left[first : found.start() + 1])
             if name is not None:
                 spans.append((first + name.start(), found.end()))
-                yield Reference(ReferenceClass.PATH, (self.left[first + name.start() : found.end()],))
+                self.found.append(Reference(ReferenceClass.PATH, (self.left[first + name.start() : found.end()],)))
         self._claim(spans)
 
-    def _arrows(self) -> Iterator[Reference]:
-        if "->" in self.left:
-            found = list(_ARROW.finditer(self.left))
-            self._claim([match.span() for match in found])
-            for match in found:
-                names = [name for name in reversed(match[0].split("->")) if is_identifier(name)]
-                yield Reference(ReferenceClass.IDENTIFIER, (match[0], *names))
+    def _arrows(self) -> None:
+        if _ARROW_HEAD.search(self.left) is None:
+            return
+        found = list(_ARROW.finditer(self.left))
+        self._claim([match.span() for match in found])
+        for match in found:
+            names = [name for name in reversed(match[0].split("->")) if is_identifier(name)]
+            self.found.append(Reference(ReferenceClass.IDENTIFIER, (match[0], *names)))
 
-    def _words(self) -> Iterator[Reference]:
+    def _words(self) -> None:
         text, spans = self.left, []
         for found in _WORD.finditer(text):
-            word = found[0]
-            if word.isalpha() and word[1:].islower() and word not in BARE_FILES:
+            word = found[1]
+            if len(word) < 2:
                 continue
-            start, stop = found.span()
-            before, after = text[start - 1 : start], text[stop : stop + 1]
-            if before == "<" and word[0] == "/":
-                continue
-            quoted = self.code or (before in QUOTE_MARKS and after in QUOTE_MARKS)
+            start, stop = found.span(1)
+            after = text[stop : stop + 1]
+            quoted = self.code or (after in QUOTE_MARKS and text[start - 1 : start] in QUOTE_MARKS)
             references = references_of_word(word, after == "(", quoted)
             if references:
                 spans.append((start, stop))
-                yield from references
+                self.found += references
         self._claim(spans)
 
-    def _numbers(self) -> Iterator[Reference]:
+    def _numbers(self) -> None:
         found = list(numbers(self.left))
         self._claim([(start, stop) for start, stop, _ in found])
-        for _, _, reference in found:
-            yield reference
-
-    def _quotations(self) -> Iterator[Reference]:
-        self.claimed.sort()
-        self.left = self.text
-        if not self.text.isascii():
-            for found in _CJK_QUOTES.finditer(self.text):
-                inner = found[found.lastindex or 0]
-                if _CJK.search(inner):
-                    yield Reference(ReferenceClass.CJK, (one_line(inner).strip(),))
-        for mark, pattern in _QUOTES:
-            if mark in self.left:
-                yield from self._quoted(pattern, self.code and mark != "`")
-
-    def _quoted(self, pattern: re.Pattern[str], literal: bool) -> Iterator[Reference]:
-        spans = []
-        for found in pattern.finditer(self.left):
-            inner = found[1]
-            if len(inner) > 1 and (reference := _quotation(inner, literal)) and not self._is_finer(*found.span(1)):
-                spans.append(found.span())
-                yield reference
-        if spans:
-            self._blank(spans)
+        self.found += [reference for _, _, reference in found]
 
     def _is_finer(self, start: int, stop: int) -> bool:
         """Whether one finer reference has claimed most of a stretch."""
@@ -221,39 +196,8 @@ class _Extraction:
         return False
 
 
-QUOTE_MARKS = frozenset("`\"'“”")
-
-
-def _quotation(inner: str, literal: bool) -> Reference | None:
-    if inner[0].isspace() or inner[-1].isspace() or (inner.isalpha() and inner.isascii()):
-        return None
-    text = one_line(inner).rstrip(",.;:!?")
-    wide = not text.isascii() and _CJK.search(text) is not None
-    if wide and 2 <= len(text) <= LONGEST_CJK:
-        return Reference(ReferenceClass.CJK, (text,))
-    if len(text) < SHORTEST_QUOTE or not (wide or _LETTER.search(text)) or not _MARK.search(text) or text in PAIRS:
-        return None
-    if literal and _FEW_WORDS.fullmatch(text):
-        return None
-    if text[0] in ",;.)]}=+|&" or text[-1] in "([{=+|&,":
-        return None
-    return Reference(ReferenceClass.QUOTED, (text,))
-
-
-def _url_forms(url: str) -> Iterator[str]:
-    """Yield the address without its scheme, then without query and fragment, then its parents down to the host."""
-    url = url.partition("://")[2].rstrip("/")
-    yield url
-    plain = re.split(r"[?#]", url, maxsplit=1)[0].rstrip("/")
-    if plain != url:
-        yield plain
-    while "/" in plain:
-        plain = plain[: plain.rfind("/")]
-        yield plain
-
-
-def _query_values(url: str, code: bool) -> Iterator[Reference]:
+def _query_values(url: str, code: bool) -> Iterable[Reference]:
     _, mark, query = url.partition("?")
     if mark:
-        for piece in re.split(r"[&=#]", query[:2000]):
+        for piece in _QUERY_MARKS.split(query[:2000]):
             yield from references_of_word(piece, False, code)

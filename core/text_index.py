@@ -26,6 +26,7 @@ _SLASHES = re.compile(r"[\\/]+")
 _BLOCK = 1 << 20
 """Bytes looked at in one go, so that the words of a huge text are never all there at once."""
 
+_NAMES = (ReferenceClass.IDENTIFIER, ReferenceClass.HASH)
 WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _PATH_BEFORE = WORD | frozenset(".-")
 _PATH_AFTER = WORD | frozenset("-")
@@ -35,7 +36,7 @@ _ID_BESIDE = WORD | frozenset("-")
 
 def words_of(text: str, wanted: frozenset[bytes]) -> set[bytes]:
     """Return which of the wanted words (ASCII letters, digits, `_`) stand in a text as whole words."""
-    plain = text.encode("ascii", "replace").translate(_NOT_WORD)
+    plain = _bare_words(text)
     if len(plain) <= _BLOCK:
         return set(wanted.intersection(plain.split()))
     found: set[bytes] = set()
@@ -46,6 +47,11 @@ def words_of(text: str, wanted: frozenset[bytes]) -> set[bytes]:
         found |= wanted.intersection(plain[start:stop].split())
         start = stop
     return found
+
+
+def _bare_words(text: str) -> bytes:
+    """Return a text's ASCII words with a space for all that stands between."""
+    return text.encode("ascii", "replace").translate(_NOT_WORD)
 
 
 class Words(NamedTuple):
@@ -60,17 +66,18 @@ class Words(NamedTuple):
 @lru_cache(maxsize=200_000)
 def watch_words(kind: ReferenceClass, form: str) -> Words:
     """Return the words by which a text that may hold a form is found; none where words cannot tell."""
+    if kind in _NAMES and _ASCII_WORD.fullmatch(form):
+        return Words((form.encode(),), (), True)
     if kind is ReferenceClass.DATE:
         return Words((), tuple(word.encode() for word in date_words(form)))
     if kind is ReferenceClass.NUMBER:
         return Words((), tuple(word.encode() for word in number_words(form)))
     if kind in (ReferenceClass.EMAIL, ReferenceClass.UUID):
         return Words(())
-    words = _ASCII_WORD.findall(form)
+    words = dict.fromkeys(_bare_words(form).split())
     if kind is ReferenceClass.ERROR and len(words) > 1:
-        words = words[1:]  # `exit code 1` may begin a sentence
-    alone = kind in (ReferenceClass.IDENTIFIER, ReferenceClass.HASH) and words == [form]
-    return Words(tuple(word.encode() for word in dict.fromkeys(words)), (), alone)
+        return Words(tuple(words)[1:])  # `exit code 1` may begin a sentence
+    return Words(tuple(words))
 
 
 class TextIndex:
@@ -94,7 +101,7 @@ class TextIndex:
         if kind is ReferenceClass.ERROR and " " in form:
             return _found(self._folded, form, WORD, WORD)
         if kind in (ReferenceClass.QUOTED, ReferenceClass.CJK):
-            return _found(self.line, form, WORD, WORD)
+            return _found(self.text, form, WORD, WORD) or (" " in form and _found(self.line, form, WORD, WORD))
         if kind is ReferenceClass.ID:
             return _holds_id(self.text, form)
         return _found(self.text, form, WORD, WORD)
@@ -120,7 +127,7 @@ class TextIndex:
         return text
 
     def _holds_path(self, form: str) -> bool:
-        if re.match(r"[a-z]:/", form):
+        if form[1:3] == ":/" and "a" <= form[0] <= "z":
             form = form[2:]
         return _found(self._slashed, form, _PATH_BEFORE, _PATH_AFTER, path=True)
 

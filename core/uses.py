@@ -7,7 +7,7 @@ words. Where something stands is a list of places in order, so that "is it still
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -23,7 +23,7 @@ from .reference_classes import Reference, ReferenceClass
 from .reference_names import tool_names
 from .references import references_of
 from .sections import sections
-from .transcript import Transcript
+from .transcript import ROOT, Transcript
 from .watched_texts import LINE, Use, WatchedTexts
 from .wire import Wire
 
@@ -55,6 +55,7 @@ class Uses:
         self._nodes = [[self._texts.add(_text_of(part)) for part in message.parts] for message in messages]
         self._sections: dict[str, list[int]] = {}
         self._heads = [self._read_head(head, spoken) for head in transcript.heads]
+        self._in_heads = [frozenset(text for _, text in head) for head in self._heads]
         self._places: dict[Use, list[Place]] = {}
         self._head_spans: dict[tuple[int, Use], tuple[str, ...]] = {}
         self._newest: dict[bool, list[list[int]]] = {}
@@ -63,8 +64,8 @@ class Uses:
         self._texts.forget()
 
     def _measured(self, responses: Sequence[_Response]) -> list[CallUses]:
-        forms = dict.fromkeys(use for found in responses for made in found.references for use in _uses(made))
-        self._texts.look_through(forms, {line for found in responses for line in found.lines})
+        wholes = dict.fromkeys(Use(made.kind, made.key) for found in responses for made in found.references)
+        self._texts.look_through(wholes, {line for found in responses for line in found.lines})
         branch, found = Branch(self.transcript), []
         for call, response in zip(self.transcript.calls, responses, strict=True):
             branch.to(call.captured)
@@ -90,16 +91,16 @@ class Uses:
     def places(self, use: Use) -> list[Place]:
         """Return where in the transcript's messages a use stands, in order."""
         if use not in self._places:
-            texts = self._texts.holding(use)
-            self._places[use] = sorted(place for text in texts for place in self._where[text])
+            where = [self._where[text] for text in self._texts.holding(use)]
+            self._places[use] = where[0] if len(where) == 1 else sorted(chain.from_iterable(where))
         return self._places[use]
 
     def head_spans(self, head: int, use: Use) -> tuple[str, ...]:
         """Return the ids of the spans of a head in which a use stands."""
         key = (head, use)
         if key not in self._head_spans:
-            texts = self._texts.holding(use)
-            self._head_spans[key] = tuple(span for span, text in self._heads[head] if text in texts)
+            held = self._in_heads[head].intersection(self._texts.holding(use))
+            self._head_spans[key] = tuple(span for span, text in self._heads[head] if text in held) if held else ()
         return self._head_spans[key]
 
     @cached_property
@@ -110,16 +111,36 @@ class Uses:
                 where[text].append(Place(node, part))
         return where
 
-    def _used(self, branch: Branch, head: int, response: _Response) -> CallUses:
-        def stands(use: Use) -> bool:
-            if not self._texts.holding(use):
-                return False
-            return bool(self.head_spans(head, use)) or next(branch.newest_first(self.places(use)), None) is not None
+    @cached_property
+    def _firsts(self) -> list[int]:
+        """Return for each text the first message that holds it; those of the fixed part alone stand in none."""
+        return [where[0].node if where else len(self._nodes) for where in self._where]
 
-        forms = (next(filter(stands, _uses(reference)), None) for reference in response.references)
-        used = _each_once(use for use in forms if use is not None)
-        copied = tuple(use for line in response.lines if stands(use := Use(LINE, line)))
-        return CallUses(len(response.references), used, copied, response.names)
+    def _used(self, branch: Branch, head: int, response: _Response) -> CallUses:
+        used = [self._standing(branch, head, reference) for reference in response.references]
+        lines = [Use(LINE, line) for line in response.lines]
+        copied = tuple(use for use in lines if self._stands(branch, head, use))
+        return CallUses(len(response.references), _each_once(used), copied, response.names)
+
+    def _standing(self, branch: Branch, head: int, reference: Reference) -> Use | None:
+        """Return the first form of a reference that stands in a prompt."""
+        for form in reference.forms:
+            use = Use(reference.kind, form)
+            if self._stands(branch, head, use):
+                return use
+        return None
+
+    def _stands(self, branch: Branch, head: int, use: Use) -> bool:
+        texts = self._texts.holding(use)
+        if not texts:
+            return False
+        last = branch.path[-1] if branch.path else ROOT
+        firsts = [first for text in texts if (first := self._firsts[text]) <= last]
+        if any(map(branch.has, firsts)):
+            return True
+        if firsts and next(branch.newest_first(self.places(use)), None) is not None:
+            return True
+        return not self._in_heads[head].isdisjoint(texts)
 
     def _read_head(self, head: Wire, spoken: Dialect) -> list[tuple[str, int]]:
         read = [
@@ -163,10 +184,6 @@ class _Response(NamedTuple):
     names: frozenset[str]
 
 
-def _uses(reference: Reference) -> Iterator[Use]:
-    return (Use(reference.kind, form) for form in reference.forms)
-
-
 _READ = frozenset({PartKind.TEXT, PartKind.THINKING, PartKind.TOOL_RESULT})
 
 
@@ -176,14 +193,14 @@ def _text_of(part: Part) -> str:
     return normal(part.text) if part.kind in _READ else ""
 
 
-def _each_once(uses: Iterator[Use]) -> tuple[Use, ...]:
+def _each_once(uses: Iterable[Use | None]) -> tuple[Use, ...]:
     """Return the uses without repetitions; `manager.ast_from_file` beside `ast_from_file` is one."""
-    found = dict.fromkeys(uses)
+    found = dict.fromkeys(use for use in uses if use is not None)
     alone = {use.form for use in found if use.kind is ReferenceClass.IDENTIFIER}
-    return tuple(
-        use
-        for use in found
-        if use.kind is not ReferenceClass.IDENTIFIER
-        or last_name(use.form) == use.form
-        or last_name(use.form) not in alone
-    )
+    return tuple(use for use in found if use.kind is not ReferenceClass.IDENTIFIER or not _is_longer(use.form, alone))
+
+
+def _is_longer(form: str, alone: Collection[str]) -> bool:
+    """Whether a dotted name ends in one that stands alone."""
+    last = last_name(form)
+    return last != form and last in alone
