@@ -1,20 +1,23 @@
-"""What a replay would have cost, call by call: input, cache reads and writes, and the recorded reply.
+"""What a replay would have cost, call by call: input, cache reads and writes, the recorded reply, and new summaries.
 
 Every strategy is charged the reply that was recorded, for nobody knows another. Where the cache's share is a range,
 the cost is one too; where nothing is known about the cache, the figure is that without it, and `without_cache` says
 so. Tokens that the recording does not hold (a hidden system prompt) are charged as far as reported calls show them.
+A configuration whose summaries a model writes pays for each when it is first needed, at the price of its own model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from .cache import CachedCall
+from .cache_lives import HourLife, hour_life, hour_written
 from .output_tokens import Output, output_tokens
 from .prices import PriceTable, Tokens, cost_in_usd, price_table
-from .transcript import Usage
+from .summary_calls import SummaryCall, SummaryCalls
 
 if TYPE_CHECKING:
     from .replay import Replay
@@ -22,7 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CallCost:
-    """What one call costs in US dollars, with bounds by what the cache may have held; None where unknown."""
+    """What one call costs in US dollars, with bounds by what the cache may have held; None where unknown.
+
+    All three include `summaries_usd`: what a model is paid for the summaries that this call is the first to need.
+    """
 
     usd: float | None
     low: float | None
@@ -31,6 +37,8 @@ class CallCost:
     not_recorded: int = 0
     """Tokens charged that the recording does not hold."""
     without_cache: bool = False
+    summaries: tuple[SummaryCall, ...] = ()
+    summaries_usd: float | None = 0.0
 
 
 class Cost:
@@ -45,10 +53,14 @@ class Cost:
         return [call.usd for call in self.calls]
 
     @property
+    def summaries_usd(self) -> list[float | None]:
+        """US dollars by call for new summaries, which `usd` includes; None where the model has no known price."""
+        return [call.summaries_usd for call in self.calls]
+
+    @property
     def total(self) -> float | None:
         """US dollars of all calls; None where one of them is unknown or there is none."""
-        known = [call.usd for call in self.calls if call.usd is not None]
-        return sum(known) if known and len(known) == len(self.calls) else None
+        return _sum(self.usd) if self.calls else None
 
     @property
     def unknown_calls(self) -> int:
@@ -63,6 +75,7 @@ class Cost:
     def totals(self) -> dict[str, Any]:
         """Return all totals as plain values for JSON; the same on every run."""
         known = [call for call in self.calls if call.usd is not None]
+        summaries = [summary for call in self.calls for summary in call.summaries]
         return {
             "usd": self.total,
             "usd_known": sum(call.usd or 0 for call in known) if known else None,
@@ -71,9 +84,18 @@ class Cost:
             "unknown_calls": self.unknown_calls,
             "without_cache": sum(call.without_cache for call in known),
             "output_too_low": sum(call.output.reported_too_low for call in self.calls),
+            "summaries": len(summaries),
+            "summaries_estimated": sum(summary.stands_in for summary in summaries),
+            "summaries_usd": _sum(self.summaries_usd),
             "currency": self.prices.currency,
             "prices": self.prices.source,
         }
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    """Return the sum; None if a summand is unknown."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 def cost(replay: Replay) -> Cost:
@@ -82,13 +104,18 @@ def cost(replay: Replay) -> Cost:
 
 
 def _calls(replay: Replay) -> Iterator[CallCost]:
+    life = hour_life(replay.transcript)
+    by_model = getattr(replay.config.strategy, "summary", None) == "model"
+    written = SummaryCalls(replay.summaries) if by_model else None
     for call, row in enumerate(replay.cache.calls):
-        made = replay.transcript.calls[call]
-        output = output_tokens(replay.transcript, made, replay.counter_of(call))
-        yield _call(replay, call, row, output)
+        made, counter = replay.transcript.calls[call], replay.counter_of(call)
+        output = output_tokens(replay.transcript, made, counter)
+        priced = _call(replay, call, row, output, life)
+        summaries = written.needed(replay.plan(call), counter) if written else ()
+        yield _with_summaries(priced, summaries, replay.model_of(call), made.at) if summaries else priced
 
 
-def _call(replay: Replay, call: int, row: CachedCall, output: Output) -> CallCost:
+def _call(replay: Replay, call: int, row: CachedCall, output: Output, life: HourLife) -> CallCost:
     if output.tokens is None:
         return CallCost(None, None, None, output)
     model, at = replay.model_of(call), replay.transcript.calls[call].at
@@ -96,7 +123,9 @@ def _call(replay: Replay, call: int, row: CachedCall, output: Output) -> CallCos
     writes = bool(row.written) or (row.cached is None and replay.cache.writes(call))
 
     def priced(read: int) -> float | None:
-        return cost_in_usd(model, at, Tokens(row.sent, read, row.sent - read if writes else 0, output.tokens or 0))
+        write = row.sent - read if writes else 0
+        for_an_hour = hour_written(life, replay.plan(call), row.hidden, read) if write else 0
+        return cost_in_usd(model, at, Tokens(row.sent, read, write, output.tokens or 0, min(write, for_an_hour)))
 
     ends = [price for price in (priced(row.low), priced(row.high)) if price is not None]
     if not ends:
@@ -104,9 +133,10 @@ def _call(replay: Replay, call: int, row: CachedCall, output: Output) -> CallCos
     return CallCost(priced(known), min(ends), max(ends), output, row.hidden, row.cached is None)
 
 
-def recorded_cost(model: str | None, at: Any, usage: Usage, output: Output) -> float | None:
-    """Return what a recorded call cost in US dollars by its reported usage; None where that is incomplete."""
-    if usage.input is None or output.tokens is None:
-        return None
-    tokens = Tokens(usage.input, usage.cache_read or 0, usage.cache_write or 0, output.tokens)
-    return cost_in_usd(model, at, tokens)
+def _with_summaries(
+    call: CallCost, summaries: tuple[SummaryCall, ...], model: str | None, at: datetime | None
+) -> CallCost:
+    """Return a call's cost with that of new summaries: nothing of theirs is in the cache."""
+    spent = _sum([cost_in_usd(model, at, Tokens(each.input, 0, 0, each.output)) for each in summaries])
+    usd, low, high = (_sum([value, spent]) for value in (call.usd, call.low, call.high))
+    return replace(call, usd=usd, low=low, high=high, summaries=summaries, summaries_usd=spent)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from genai_prices.types import ModelInfo, ModelPrice, TieredPrices
 
 CURRENCY = "USD"
+HOUR_FACTOR = 2
+"""Anthropic's documented price of an hour-long write, as a multiple of the input's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +39,16 @@ def price_table() -> PriceTable:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What one call is billed for. `input` includes the tokens read from and written to the cache."""
+    """What one call is billed for. `input` includes the tokens read from and written to the cache.
+
+    `cache_write` includes `hour_write`, the tokens that are kept for an hour.
+    """
 
     input: int
     cache_read: int
     cache_write: int
     output: int
+    hour_write: int = 0
 
 
 def cost_in_usd(model: str | None, at: datetime | None, tokens: Tokens) -> float | None:
@@ -51,14 +57,22 @@ def cost_in_usd(model: str | None, at: datetime | None, tokens: Tokens) -> float
     if listed is None:
         return None
     dated = listed.get_prices(at or datetime.combine(limits_date(), time(12), UTC))
-    plain, reply, read, write = (_rate(price, tokens.input) for price in _prices(dated))
+    plain, reply, read, write, hour = (_rate(price, tokens.input) for price in _prices(dated))
     if plain is None or reply is None:
         return None
     # Where the table has no price for a read or a write, the provider charges it as input.
     usd = (tokens.input - tokens.cache_read - tokens.cache_write) * plain + tokens.output * reply
     usd += tokens.cache_read * (plain if read is None else read)
-    usd += tokens.cache_write * (plain if write is None else write)
+    usd += (tokens.cache_write - tokens.hour_write) * (plain if write is None else write)
+    usd += tokens.hour_write * _hour_rate(plain, write, hour)
     return usd / 1_000_000
+
+
+def _hour_rate(plain: float, write: float | None, hour: float | None) -> float:
+    """Return the price of a write for an hour: the listed one, else twice the input's where writes cost more at all."""
+    if hour is not None:
+        return hour
+    return plain if write is None else HOUR_FACTOR * plain
 
 
 def _rate(price: Decimal | TieredPrices | None, sent: int) -> float | None:
@@ -73,9 +87,10 @@ _KNOWN: dict[int, tuple[ModelPrice, tuple[Decimal | TieredPrices | None, ...]]] 
 
 
 def _prices(dated: ModelPrice) -> tuple[Decimal | TieredPrices | None, ...]:
-    """Return the prices of input, output, cache reads and writes; the table's own look-up is slow."""
+    """Return the prices of input, output, cache reads, writes and hour-long writes; the table's own look-up is slow."""
     if id(dated) not in _KNOWN:
-        found = (dated.input_mtok, dated.output_mtok, dated.cache_read_mtok, dated.cache_write_mtok)
+        writes = dated.cache_write_mtok, dated.cache_write_1h_mtok
+        found = (dated.input_mtok, dated.output_mtok, dated.cache_read_mtok, *writes)
         _KNOWN[id(dated)] = (dated, found)
     return _KNOWN[id(dated)][1]
 

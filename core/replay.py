@@ -38,11 +38,13 @@ class Replay:
         plans: Sequence[Plan],
         entered: list[int],
         dropped: tuple[str, ...] = (),
+        summaries: Mapping[str, str] | None = None,
     ) -> None:
         self.transcript = transcript
         self.config = config
         self.dropped = dropped
         """What a conversion to the configuration's dialect left out of the transcript."""
+        self.summaries = summaries or {}
         self._plans = plans
         self._entered = entered
         self._counters: dict[str | None, Counter] = {}
@@ -124,6 +126,7 @@ class Replay:
             "lost": lambda: self.loss.lost,
             "cached": lambda: self.cache.cached,
             "cost": lambda: self.cost.usd,
+            "summary_cost": lambda: self.cost.summaries_usd,
         }
         return Columns(self._plans, self._entered, measures)
 
@@ -229,7 +232,7 @@ def replay(
     steps = _steps(transcript, engines, captured_prompts(loaded))
     planner = Planner()
     plans = [planner.plan(engines[step.model], step) for step in steps]
-    return Replay(transcript, loaded, plans, [step.entered for step in steps], dropped)
+    return Replay(transcript, loaded, plans, [step.entered for step in steps], dropped, summaries)
 
 
 def _converted(transcript: Transcript, dialect_name: str) -> Converted:

@@ -10,15 +10,16 @@ import pytest
 from genai_prices import Usage as Usage_
 from genai_prices import calc_price
 
-from core.cost import recorded_cost
 from core.output_tokens import output_tokens
-from core.prices import Tokens, cost_in_usd, price_table
+from core.prices import Tokens, _hour_rate, cost_in_usd, price_table
 from core.replay import replay
 from core.tokens import Exactness, counter_for_model
 from core.transcript import ROOT, Call, Fidelity, Transcript, Usage
 
 DAY = datetime(2026, 1, 15, 12, tzinfo=UTC)
 FULL = {"strategy": {"kind": "full_history"}}
+
+HOUR_LONG = Tokens(50_000, 9_000, 30_000, 7, 20_000)
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,9 @@ FULL = {"strategy": {"kind": "full_history"}}
         ("claude-sonnet-4-20250514", Tokens(1000, 500, 100, 50), 0.002475),
         ("anthropic/claude-sonnet-4-20250514", Tokens(1000, 500, 100, 50), 0.002475),
         ("claude-opus-4-5-20251101", Tokens(1000, 500, 100, 50), 0.004125),
+        ("claude-sonnet-4-20250514", Tokens(1_000_000, 0, 1_000_000, 0, 1_000_000), 6.0),
+        ("claude-sonnet-4-20250514", Tokens(1_000_000, 0, 400_000, 0, 300_000), 1.8 + 0.375 + 1.8),
+        ("gpt-4o", Tokens(1_000_000, 0, 1_000_000, 0, 1_000_000), 2.5),  # it charges nothing for a write
         ("no-such-model", Tokens(1000, 0, 0, 50), None),
         ("", Tokens(1000, 0, 0, 50), None),
         (None, Tokens(1000, 0, 0, 50), None),
@@ -46,7 +50,13 @@ def test_prices(model: str | None, tokens: Tokens, usd: float | None) -> None:
 )
 @pytest.mark.parametrize(
     "tokens",
-    [Tokens(0, 0, 0, 0), Tokens(200_000, 64, 0, 9), Tokens(200_001, 128, 7, 9), Tokens(300_000, 300_000, 0, 1)],
+    [
+        Tokens(0, 0, 0, 0),
+        Tokens(200_000, 64, 0, 9),
+        Tokens(200_001, 128, 7, 9),
+        Tokens(300_000, 300_000, 0, 1),
+        HOUR_LONG,
+    ],
 )
 @pytest.mark.parametrize("hour", [2, 12, 20])
 def test_prices_equal_the_librarys_own_sum(model: str, tokens: Tokens, hour: int) -> None:
@@ -55,6 +65,7 @@ def test_prices_equal_the_librarys_own_sum(model: str, tokens: Tokens, hour: int
         input_tokens=tokens.input,
         cache_read_tokens=tokens.cache_read,
         cache_write_tokens=tokens.cache_write,
+        cache_write_1h_tokens=tokens.hour_write,
         output_tokens=tokens.output,
     )
     expected = calc_price(usage, model, genai_request_timestamp=at).total_price
@@ -158,8 +169,5 @@ def test_tokens_that_are_not_recorded_are_charged() -> None:
     assert made.cost.usd[0] == pytest.approx((plain.cost.usd[0] or 0) + 500 * 2.5e-6)
 
 
-def test_recorded_cost() -> None:
-    call = Call(0, 0, 0, None, Usage(1000, 500, 0, 50), "gpt-4.1")
-    output = output_tokens(talk(), call, counter_for_model("gpt-4.1"))
-    assert recorded_cost("gpt-4.1", DAY, call.usage, output) == pytest.approx(0.00165)
-    assert recorded_cost("gpt-4.1", DAY, Usage(), output) is None
+def test_without_a_listed_price_an_hour_costs_twice_the_input() -> None:
+    assert [_hour_rate(3.0, 3.75, 6.5), _hour_rate(3.0, 3.75, None), _hour_rate(3.0, None, None)] == [6.5, 6.0, 3.0]

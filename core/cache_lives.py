@@ -1,0 +1,74 @@
+"""Whether what is written to the cache is kept for an hour, which costs more than the usual five minutes.
+
+A request says so in its cache marks. A recording without requests shows it where a call reads everything that the one
+before had read and written although the pause was too long for five minutes: more than twice as long, because the one
+recording with the short life hit after 376 seconds of log time, and reads of hour-long entries were seen after 477 to
+2,947 seconds. Marks may differ within a request: the system part for an hour, the conversation for five minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from .cache_rules import FIVE_MINUTES
+from .common_prefix import head_tokens
+from .plan import Plan
+from .transcript import Call, Transcript
+
+TOO_LONG = 2 * FIVE_MINUTES
+"""Seconds after which nothing can be left that was kept for five minutes."""
+HOUR = "1h"
+
+
+class HourLife(NamedTuple):
+    """Which part of a prompt is written for an hour."""
+
+    head: bool
+    messages: bool
+
+
+def hour_life(transcript: Transcript) -> HourLife:
+    """Return which part of a transcript's prompts was written for an hour, as far as the recording shows."""
+    known: HourLife | None = transcript.memo.get("hour_life")
+    if known is None:
+        heads = {life for wire in transcript.heads for life in _lives(wire)}
+        variants = (wire for call in transcript.calls for _, wire in call.variants)
+        messages = {life for wire in (*transcript.messages, *variants) for life in _lives(wire)}
+        # Anthropic takes an hour-long mark only before shorter ones, so what is mixed ends with the short life.
+        outlived = not heads | messages and any(_outlives(*pair) for pair in pairwise(transcript.calls))
+        known = transcript.memo["hour_life"] = HourLife(
+            HOUR in heads | messages or outlived, messages == {HOUR} or outlived
+        )
+    return known
+
+
+def hour_written(life: HourLife, plan: Plan, hidden: int, read: int) -> int:
+    """Return how many of the tokens after those read are written for an hour; `hidden` ones stand before all."""
+    if life.messages:
+        return plan.tokens_after + hidden - read
+    return max(0, head_tokens(plan) + hidden - read) if life.head else 0
+
+
+def _lives(wire: Any) -> Iterator[str]:
+    """Yield the life of each cache mark: in blocks of the content, of the system part, and in tools."""
+    mark = wire.get("cache_control")
+    if isinstance(mark, dict):
+        yield str(mark.get("ttl") or "5m")
+    for key in ("content", "system", "tools", "messages"):
+        blocks = wire.get(key)
+        for block in blocks if isinstance(blocks, list | tuple) else ():
+            if isinstance(block, dict):
+                yield from _lives(block)
+
+
+def _outlives(before: Call, after: Call) -> bool:
+    """Return whether a call read all that the one before had read and written after too long a pause."""
+    first, second = before.usage, after.usage
+    if not first.cache_write or first.cache_read is None or second.cache_read is None:
+        return False
+    if before.at is None or after.at is None or (before.at.tzinfo is None) is not (after.at.tzinfo is None):
+        return False
+    paused = (after.at - before.at).total_seconds() > TOO_LONG
+    return paused and second.cache_read >= first.cache_read + first.cache_write
