@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, select
 
 from .database import Writer, reading
-from .records import insert_new, text_of_json
-from .schema import AnalysisRow, TranscriptRow
+from .records import insert_new, is_stored, text_of_json
+from .schema import AnalysisRow
 
 __all__ = ["Analyses", "insert_analyses"]
 
@@ -50,7 +50,7 @@ class Analyses:
         """
         if values:
             with self._writer.transaction() as connection:
-                if transcript is None or _exists(connection, transcript):
+                if transcript is None or is_stored(connection, transcript):
                     if instead_of:
                         connection.execute(delete(AnalysisRow).where(_outdated(counter, transcript, instead_of)))
                     insert_analyses(connection, counter, values, transcript)
@@ -69,7 +69,3 @@ def insert_analyses(connection: Connection, counter: str, values: Mapping[bytes,
 def _outdated(counter: str, transcript: int | None, versions: str) -> ColumnElement[bool]:
     of_another = (AnalysisRow.counter != counter) & AnalysisRow.counter.startswith(versions, autoescape=True)
     return (AnalysisRow.transcript_id == transcript) & of_another
-
-
-def _exists(connection: Connection, transcript: int) -> bool:
-    return connection.execute(select(TranscriptRow.id).where(TranscriptRow.id == transcript)).first() is not None

@@ -16,9 +16,9 @@ from core.transcript import ROOT, Call, Fidelity, Transcript, Usage
 from core.wire import Wire, digest
 
 from .database import is_sqlite
-from .schema import Base, CallRow, Content, HeadRow, MessageRow, VariantRow
+from .schema import Base, CallRow, Content, HeadRow, MessageRow, TranscriptRow, VariantRow
 
-__all__ = ["Batch", "chains", "contents_of", "counts", "insert_new", "load_transcript", "text_of_json"]
+__all__ = ["Batch", "chains", "contents_of", "counts", "insert_new", "is_stored", "load_transcript", "text_of_json"]
 
 
 def insert_new(connection: Connection, table: type[Base]) -> Insert:
@@ -26,6 +26,11 @@ def insert_new(connection: Connection, table: type[Base]) -> Insert:
     if is_sqlite(connection):
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()
+
+
+def is_stored(connection: Connection, transcript_id: int) -> bool:
+    """Return whether there is a transcript with this id; it may have been deleted while something was worked out."""
+    return connection.execute(select(TranscriptRow.id).where(TranscriptRow.id == transcript_id)).first() is not None
 
 
 def text_of_json(value: Any) -> str:

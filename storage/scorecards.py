@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 
-from sqlalchemy import ColumnElement, Connection, delete, or_, select
+from sqlalchemy import ColumnElement, delete, or_, select
 
 from core.scorecard import Key, Scorecard, ScorecardError
 
 from .database import Writer, reading
-from .records import insert_new, text_of_json
-from .schema import ScorecardRow, TranscriptRow
+from .records import insert_new, is_stored, text_of_json
+from .schema import ScorecardRow
 
 __all__ = ["Scorecards"]
 
@@ -50,7 +50,7 @@ class Scorecards:
             "value": text_of_json(card.as_json()),
         }
         with self._writer.transaction() as connection:
-            if _exists(connection, transcript_id):
+            if is_stored(connection, transcript_id):
                 connection.execute(
                     delete(ScorecardRow).where(or_(_named(card.key), _outdated(card.key, transcript_id)))
                 )
@@ -66,7 +66,3 @@ def _outdated(key: Key, transcript_id: int) -> ColumnElement[bool]:
     """Return the condition that a row is of a transcript as it was before, or of another engine."""
     changed = or_(ScorecardRow.transcript != key.transcript, ScorecardRow.engine != key.engine)
     return (ScorecardRow.transcript_id == transcript_id) & changed
-
-
-def _exists(connection: Connection, transcript_id: int) -> bool:
-    return connection.execute(select(TranscriptRow.id).where(TranscriptRow.id == transcript_id)).first() is not None
