@@ -113,6 +113,11 @@ class Scorecard:
     cost_unknown_calls: int
     cost_without_cache_calls: int
     """Calls priced as if nothing was cached, as nothing is known of it."""
+    summaries: int
+    """Summaries that a model would have been asked for; the cost of a call includes those that it needs first."""
+    summaries_estimated: int
+    """Those of them that are not stored, so that an extract's length stands for theirs."""
+    summaries_usd: float | None
     prices: str
     findings: Mapping[str, int]
     """How many findings there are of each name, the worst first."""
@@ -139,9 +144,15 @@ def _require(made: type[Any], value: Any) -> None:
         raise ScorecardError(f"This is no scorecard of this version, it differs in {differ}. Make it anew.")
 
 
-def scorecard_key(replay: Replay) -> Key:
-    """Return what the scorecard of a replay is kept under; what a configuration was exported with changes nothing."""
-    return Key(transcript_sha256(replay.transcript), configuration_sha256(replay.config))
+def scorecard_key(replay: Replay, transcript: str | None = None) -> Key:
+    """Return what the scorecard of a replay is kept under; what a configuration was exported with changes nothing.
+
+    `transcript` is the sha256 of the transcript as it is stored, which the replay of a converted one does not know.
+    """
+    configuration = configuration_sha256(replay.config)
+    if replay.summaries:  # what a model wrote before is sent, so it is part of what is judged
+        configuration = body_sha256([configuration, sorted(replay.summaries.items())])
+    return Key(transcript or transcript_sha256(replay.transcript), configuration)
 
 
 def configuration_sha256(config: Configuration) -> str:
@@ -162,8 +173,7 @@ def scorecard(
 ) -> Scorecard:
     """Return the totals of a replay.
 
-    `violations` and `found` are those of the replay, where somebody has looked for them. `key` names the transcript as
-    it is stored, which the replay of a converted one does not know.
+    `violations` and `found` are those of the replay, where somebody has looked for them; `key` is its own by default.
     """
     calls = replay.calls
     changed = sum(replay.plan(call).changed for call in range(len(replay.transcript.calls)))
@@ -261,6 +271,7 @@ def _paid(replay: Replay) -> dict[str, Any]:
         "cost_high_usd": totals["high"],
         "cost_unknown_calls": cost.unknown_calls,
         "cost_without_cache_calls": totals["without_cache"],
+        **{name: totals[name] for name in ("summaries", "summaries_estimated", "summaries_usd")},
         "prices": _prices(),
     }
 

@@ -152,3 +152,17 @@ def test_findings_are_counted_by_level(levels: dict[str, int], text: str) -> Non
 def test_nothing_is_best_where_all_are_the_same() -> None:
     card = scorecard(played(STRATEGIES[1]))
     assert not any(cell.best for cells in rows_of(card, card).values() for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("known", "text"),
+    [
+        ({"summaries": 3, "summaries_estimated": 2, "summaries_usd": 0.25}, "3 summaries, about 0.2500"),
+        ({"summaries": 1, "summaries_estimated": 0, "summaries_usd": 0.5}, "1 summary, 0.5000"),
+        ({"summaries": 3, "summaries_estimated": 3, "summaries_usd": None}, "3 summaries, unknown"),
+    ],
+)
+def test_summaries_have_a_row_where_a_model_writes_any(known: dict[str, Any], text: str) -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    assert "Of that for summaries" not in rows_of(card)
+    assert texts(rows_of(replace(card, **known), card)["Of that for summaries"]) == ["—", text, "—"]

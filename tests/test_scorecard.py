@@ -123,6 +123,28 @@ def test_cost_has_bounds() -> None:
     assert card.cost_without_cache_calls == totals["without_cache"]
 
 
+BY_MODEL = {"kind": "summarize_and_keep", "summary": "model", "keep_turns": 1, "min_turns": 0, "min_steps": 0}
+
+
+def talk() -> Transcript:
+    return run([made for turn in range(6) for made in (user(f"Question {turn}. " * 40), says(f"Answer {turn}. " * 40))])
+
+
+def test_summaries_that_a_model_would_write_are_part_of_the_cost() -> None:
+    made = replay(talk(), {"budget": {"soft_limit": 300}, "strategy": BY_MODEL})
+    card, totals = scorecard(made), made.cost.totals()
+    assert card.summaries == card.summaries_estimated == totals["summaries"] > 0
+    assert card.summaries_usd == totals["summaries_usd"] > 0
+    assert (scorecard(played(MASK)).summaries, scorecard(played(MASK)).summaries_usd) == (0, 0.0)
+
+
+def test_what_a_model_wrote_before_is_part_of_the_key() -> None:
+    config = {"budget": {"soft_limit": 300}, "strategy": BY_MODEL}
+    one, other = (replay(talk(), config, {"0" * 64: text}) for text in ("Some words.", "Other words."))
+    keys = {scorecard_key(made) for made in (replay(talk(), config), replay(talk(), config, {}), one, other)}
+    assert len(keys) == 3
+
+
 def test_findings_are_counted_by_name_and_level() -> None:
     card = scorecard(made := played({"kind": "full_history"}, 1))
     found = findings(made)
@@ -237,8 +259,9 @@ def test_a_kept_scorecard_is_current_while_counters_and_prices_are_the_same() ->
 
 
 def test_a_key_can_be_given_for_a_transcript_that_is_stored_in_another_form() -> None:
-    key = Key("a" * 64, "b" * 64)
-    assert scorecard(played(MASK), key=key).key == key
+    key = scorecard_key(made := played(MASK), "a" * 64)
+    assert key == replace(scorecard_key(made), transcript="a" * 64)
+    assert scorecard(made, key=key).key == key
 
 
 PROGRAM = """

@@ -21,7 +21,7 @@ from core.findings import Finding, findings
 from core.identity import transcript_sha256
 from core.replay import Replay, replay
 from core.replay_violations import Violations, new_violations_of
-from core.scorecard import Key, Scorecard, configuration_sha256, is_current, scorecard
+from core.scorecard import Scorecard, is_current, scorecard, scorecard_key
 from core.transcript import Transcript
 from storage import Library, StorageError, Summary, library
 
@@ -116,7 +116,7 @@ def _violations(transcript_id: int, sha256: str, config: str) -> Violations:
 @st.cache_resource(max_entries=64, show_spinner="Looking for what the responses used …")
 def _scorecard(transcript_id: int, sha256: str, config: str) -> Scorecard:
     made = _replay(transcript_id, sha256, config)
-    key = Key(sha256, configuration_sha256(made.config))
+    key = scorecard_key(made, sha256)
     known = library().scorecards.get(key)
     if known is not None and is_current(known, made):
         return known

@@ -45,6 +45,7 @@ def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
         *_fixed_part(cards),
         *_cache(captured, cards),
         _best_of("Cost, US dollars", [_cost(card) for card in every]),
+        *_summaries(cards),
         _best_of("Violations of the API's rules", [NONE, *map(_violations, cards)]),
         Measure("Findings", tuple(map(_findings, every))),
     ]
@@ -73,6 +74,12 @@ def _cache(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]
         written = [_part(card, card.written_tokens, alike) for card in every]
         yield _best_of(f"Written to the cache{note}", written)
     yield _best_of(f"Uncached tokens{note}", [_part(card, card.uncached_tokens, alike) for card in every])
+
+
+def _summaries(cards: Sequence[Scorecard]) -> Iterator[Measure]:
+    """Yield what the cost holds for summaries, where a model writes any."""
+    if any(card.summaries for card in cards):
+        yield Measure("Of that for summaries", (NONE, *map(_summarised, cards)))
 
 
 def changed_calls(replay: Replay) -> int:
@@ -169,6 +176,15 @@ def _cost(card: Scorecard) -> Cell:
     known = card.calls - card.cost_unknown_calls
     part = f" in {known:,} of {card.calls:,} calls" if card.cost_unknown_calls else ""
     return Cell(card.cost_known_usd, f"{card.cost_known_usd:,.4f}{part}")
+
+
+def _summarised(card: Scorecard) -> Cell:
+    if not card.summaries:
+        return NONE
+    made = f"{card.summaries:,} summar{'y' if card.summaries == 1 else 'ies'}"
+    about = "about " if card.summaries_estimated else ""
+    usd = card.summaries_usd
+    return Cell(usd, f"{made}, {'unknown' if usd is None else f'{about}{usd:,.4f}'}")
 
 
 def _violations(card: Scorecard) -> Cell:
