@@ -25,7 +25,7 @@ from .hint_notes import hint_notes
 from .hints import Hints
 from .plan import Plan, apply
 from .summaries import Range, Summaries
-from .wire import Wire, dump
+from .wire import Wire, dump, mark
 
 __all__ = ["ContextRuntime", "Hints", "Result", "Session"]
 
@@ -152,7 +152,9 @@ class Session:
     def _start(self) -> None:
         self._feed = UnitFeed()
         self._planner = Planner()
-        self._seen: list[str] = []
+        self._marks: list[bytes] = []
+        self._texts: list[str] = []
+        self._heads: set[bytes] = set()
 
     def assemble(self, request: Mapping[str, Any], hints: Hints | Mapping[str, Any] | None = None) -> Result:
         """Return what to send for a request body that holds the full history. RequestError if it is no body."""
@@ -168,7 +170,7 @@ class Session:
 
     def _plan(self, engine: Engine, hints: Hints, head: Wire, messages: Sequence[Wire]) -> Plan:
         try:
-            key, shared = dump(head), self._shared(messages, engine.dialect)
+            key, shared = self._head(head), self._shared(messages, engine.dialect)
         except RecursionError:
             raise RequestError("The request is nested too deeply to be sent as JSON; flatten it.") from None
         except (TypeError, ValueError) as error:
@@ -178,17 +180,29 @@ class Session:
         step = self._feed.read(engine, hints, head, key, shared, self._messages_from)
         return self._planner.plan(engine, step)
 
+    def _head(self, head: Wire) -> bytes:
+        """Return what tells this head from others."""
+        found = mark(head)
+        if found not in self._heads:
+            dump(head)
+            self._heads.add(found)
+        return found
+
     def _shared(self, messages: Sequence[Wire], dialect: Dialect) -> int:
         """Take the messages, and return how many of them are those of the last request, in content."""
-        sent = [dump(message) for message in messages]
-        shared = 0
-        for old, new in zip(self._seen, sent, strict=False):
-            if old != new and dialect.content_key(json.loads(old)) != dialect.content_key(messages[shared]):
+        marks = [mark(message) for message in messages]
+        same = next(
+            (place for place, pair in enumerate(zip(self._marks, marks, strict=False)) if pair[0] != pair[1]), None
+        )
+        shared = min(len(marks), len(self._marks)) if same is None else same
+        texts = [*self._texts[:shared], *map(dump, messages[shared:])]
+        for old, new, message in zip(self._texts[shared:], texts[shared:], messages[shared:], strict=False):
+            if old != new and dialect.content_key(json.loads(old)) != dialect.content_key(message):
                 break
             shared += 1
-        self._seen = sent
+        self._marks, self._texts = marks, texts
         return shared
 
     def _messages_from(self, start: int) -> list[Wire]:
         # Read from texts, because a caller may change its own messages in place.
-        return [json.loads(text) for text in self._seen[start:]]
+        return [json.loads(text) for text in self._texts[start:]]
