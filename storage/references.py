@@ -30,7 +30,7 @@ from core.wire import digest
 from .analyses import Analyses
 from .errors import StorageError
 
-__all__ = ["KEY", "KeptReferences", "counter", "plain_references", "version"]
+__all__ = ["KEY", "KeptReferences", "counter", "plain_references", "source_hash", "version"]
 
 KEY = "references"
 """What the analyses' counter begins with; the version follows."""
@@ -74,9 +74,13 @@ def counter() -> str:
 
 @cache
 def version() -> str:
-    """Return what names the extractor: a hash of its source and of the Python that runs it."""
+    """Return what names the extractor of this process."""
+    return source_hash(Path(extractor.__file__).parent)
+
+
+def source_hash(folder: Path) -> str:
+    """Return a hash of an extractor's source and of the Python that runs it, 16 hex digits."""
     made = hashlib.blake2b(repr(sys.version_info[:2]).encode(), digest_size=8)
-    folder = Path(extractor.__file__).parent
     for path in sorted([*folder.glob("reference*"), folder / "normal_text.py"]):
         made.update(path.read_bytes())
     return made.hexdigest()

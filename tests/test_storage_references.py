@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,17 @@ def test_another_extractor_finds_them_anew(library: Library, monkeypatch: pytest
     library.delete(other)
 
 
-def test_the_version_is_that_of_the_source() -> None:
-    assert kept.version() == kept.version.__wrapped__()
-    assert len(kept.version()) == 16
+@pytest.mark.parametrize("name", ["references.py", "reference_words.json", "normal_text.py", "reference_new.py"])
+def test_the_version_changes_with_the_source(name: str, tmp_path: Path) -> None:
+    for path in [*(ROOT / "core").glob("reference*"), ROOT / "core" / "normal_text.py"]:
+        shutil.copyfile(path, tmp_path / path.name)
+    before = kept.source_hash(tmp_path)
+    assert (kept.source_hash(tmp_path), len(before)) == (before, 16)
+    (tmp_path / "replay.py").write_text("no part of the extractor")
+    assert kept.source_hash(tmp_path) == before
+    with (tmp_path / name).open("a") as file:
+        file.write(" ")
+    assert kept.source_hash(tmp_path) != before
 
 
 def test_a_captured_run_that_grows_extracts_what_is_new(library: Library) -> None:
