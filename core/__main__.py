@@ -22,6 +22,7 @@ from .rule_conflicts import rule_report
 from .spans import SpanKind
 from .transcript import Transcript
 from .verification import first_difference, golden, verify
+from .wording import counted
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,7 +98,7 @@ def _json_rows(made: Replay) -> None:
 
 def _table(made: Replay) -> None:
     kinds = [kind for kind in SpanKind if any(made.calls[f"kind.{kind}"])]
-    print(f"# {made.transcript.title}: {len(made.transcript.calls)} calls, {made.config.strategy.kind}")
+    print(f"# {made.transcript.title}: {counted(len(made.transcript.calls), 'call')}, {made.config.strategy.kind}")
     print("  ".join(["call", f"{'status':14s}", "in_window", " entered", *(f"{kind:>15s}" for kind in kinds)]))
     for call in range(len(made.transcript.calls)):
         cells = [f"{made.calls[f'kind.{kind}'][call]:15,}" for kind in kinds]
@@ -129,7 +130,7 @@ def _compare(config: Configuration, other: Configuration, transcripts: Sequence[
                 print(f"{transcript.title}, call {call + 1}: {difference}")
                 break
         else:
-            print(f"{transcript.title}: all {len(transcript.calls)} calls send the same bytes.")
+            print(f"{transcript.title}: {counted(len(transcript.calls), 'call')} compared, all send the same bytes.")
 
 
 def _schema(options: argparse.Namespace) -> int:

@@ -18,6 +18,7 @@ from .advice_trial import Check, Trial
 from .config import Configuration, load_config
 from .export import as_json
 from .replay import Replay, replay
+from .wording import counted
 from .work_units import Work, split_work
 
 __all__ = ["SHORT", "TITLES", "Advised", "advised"]
@@ -123,16 +124,20 @@ def _verdict(prompt: Prompt, advice: Advice) -> tuple[bool, str]:
     """Return whether to leave the prompt alone, and the advice in one sentence."""
     over, budget = advice.overflow, prompt.budget
     if over > 0:
-        return (
-            False,
-            f"Call {prompt.call + 1} is {over:,} tokens over the budget of {budget:,}: {_why(prompt, advice)}.",
-        )
+        too_many = counted(over, "token")
+        return False, f"Call {prompt.call + 1} is {too_many} over the budget of {budget:,}: {_why(prompt, advice)}."
     free = -over / budget if budget else 0.0
     if -over >= HEADROOM * budget:
-        return True, f"Leave it alone: the largest prompt looked at leaves {free:.0%} of {budget:,} tokens free."
+        return (
+            True,
+            f"Leave it alone: the largest prompt looked at leaves {free:.0%} of {counted(budget, 'token')} free.",
+        )
     if len(prompt.log.turns) <= SHORT and len(prompt.log.steps) <= SHORT:
         return True, f"Leave it alone: it fits, and a task of at most {SHORT} turns and steps only loses by trimming."
-    return False, f"It fits, but only {free:.0%} of {budget:,} tokens are free: watch the next calls."
+    return (
+        False,
+        f"It fits, but leaves only {free:.0%} of {counted(budget, 'token')} free: watch the next calls.",
+    )
 
 
 def _why(prompt: Prompt, advice: Advice) -> str:

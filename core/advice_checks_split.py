@@ -9,6 +9,7 @@ from .advice_trial import Check, Trial
 from .shrinkers import ChunkPinned
 from .shrinkers.chunk_pinned import LABEL
 from .spans import SpanKind
+from .wording import counted
 from .work_units import LEAST_ROOM, Work
 
 SHORTEST_RAW = 20
@@ -35,7 +36,7 @@ def numbering_complete(trial: Trial) -> Check:
     labels = re.findall(rf"{re.escape(LABEL)}(\d+) of (\d+) of ", text)
     complete = [int(number) for number, _ in labels] == list(range(1, len(labels) + 1))
     complete = complete and all(int(total) == len(labels) for _, total in labels)
-    return Check("numbering k of N complete", complete and len(labels) > 1, f"{len(labels):,} parts")
+    return Check("numbering k of N complete", complete and len(labels) > 1, counted(len(labels), "part"))
 
 
 def fields_named(trial: Trial) -> Check:
@@ -77,12 +78,16 @@ def _partition(name: str, work: Work | None) -> Check:
         joined = all(before[1] == after[0] for before, after in pairwise(edges))
         if not edges or not joined or (edges[0][0], edges[-1][1]) != (0, len(span.text)):
             return Check(name, False, f"{span.id} is not covered once and whole")
-    return Check(name, True, f"{len(work.units):,} units hold {len(work.material):,} texts, each part once")
+    return Check(
+        name,
+        True,
+        f"{counted(len(work.units), 'unit', 'holds', 'hold')} {counted(len(work.material), 'text')}, each part once",
+    )
 
 
 def _why_none(work: Work | None) -> str:
     if work is not None and work.room <= LEAST_ROOM:
-        return f"what every call carries, {work.base:,} of {work.budget:,} tokens, leaves no room for a unit"
+        return f"what every call carries, {work.base:,} of {counted(work.budget, 'token')}, leaves no room for a unit"
     return "there is nothing that could be split: no tool result and no large text"
 
 
@@ -91,7 +96,11 @@ def each_unit_fits(trial: Trial) -> Check:
     units = trial.work.units if trial.work else ()
     over = [unit for unit in units if not unit.fits]
     largest = max((unit.tokens for unit in units), default=0)
-    why = f"{over[0].name} has {over[0].tokens:,} tokens" if over else f"the largest has {largest:,} tokens"
+    why = (
+        f"{over[0].name} has {counted(over[0].tokens, 'token')}"
+        if over
+        else f"the largest has {counted(largest, 'token')}"
+    )
     why = why if units else "there is no unit"
     return Check("each unit alone fits", bool(units) and not over, why)
 
@@ -104,5 +113,5 @@ def aggregator_fits(trial: Trial) -> Check:
     texts = ((unit.name, work.text_of(unit).strip()) for unit in work.units)
     raw = [name for name, text in texts if len(text) > SHORTEST_RAW and text in work.aggregator_text]
     fits = work.aggregator <= work.budget
-    why = f"it repeats {raw[0]}" if raw else f"{work.aggregator:,} of {work.budget:,} tokens, verdicts only"
+    why = f"it repeats {raw[0]}" if raw else f"{work.aggregator:,} of {counted(work.budget, 'token')}, verdicts only"
     return Check("aggregator fits and holds no raw text", fits and not raw, why)

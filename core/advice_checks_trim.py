@@ -15,12 +15,13 @@ from .retention import RetentionMeter, rules_of
 from .shrinkers import DedupeInstructions
 from .spans import SpanKind
 from .validity import new_violations, validate
+from .wording import agreeing, counted
 
 
 def within_budget(trial: Trial) -> Check:
     """Check that the prompt fits."""
     tokens, budget = trial.plan.tokens_after, trial.prompt.budget
-    said = f"{tokens:,} of {budget:,} tokens"
+    said = f"{tokens:,} of {counted(budget, 'token')}"
     return Check("total within the budget", tokens <= budget, said if tokens <= budget else f"{said}: still over")
 
 
@@ -44,8 +45,10 @@ def kept_part_identical(trial: Trial) -> Check:
     other = [span.id for span in kept if trial.plan.remains(span.message, span.id) is not None]
     changed = [span_id for span_id in other if trial.decisions[span_id].action is not Action.PROJECT]
     what = f"last {prompt.keep.number} {prompt.keep.unit}"
-    why = f"{changed[0]} is not sent as it was" if changed else f"{len(kept) - len(other):,} spans are as they were"
-    why += f", {len(other):,} results are projected" if other and not changed else ""
+    same, shrunk = len(kept) - len(other), len(other)
+    why = f"{counted(same, 'span', 'is as it was', 'are as they were')}"
+    why += f", {counted(shrunk, 'result', 'is', 'are')} projected" if shrunk else ""
+    why = f"{changed[0]} is not sent as it was" if changed else why
     return Check(f"{what} byte-identical", not changed, why)
 
 
@@ -59,7 +62,7 @@ def summary_within_cap(trial: Trial) -> Check:
     """Check that the summary is no longer than its cap."""
     cap = trial.prompt.measured.summary_cap
     tokens = max(_summaries(trial), default=0)
-    return Check("summary within its cap", tokens <= cap, f"{tokens:,} of {cap:,} tokens")
+    return Check("summary within its cap", tokens <= cap, f"{tokens:,} of {counted(cap, 'token')}")
 
 
 def _summaries(trial: Trial) -> list[int]:
@@ -74,7 +77,7 @@ def identifiers_survive(trial: Trial) -> Check:
     used = trial.replayed.loss.used[trial.prompt.call]
     if used is None:
         return Check("identifiers of old turns survive", None, "the response of this call is not in the recording")
-    why = f"none of the {used:,} references of the response is lost"
+    why = f"none of the {counted(used, 'reference')} of the response is lost"
     if at_call:
         why = f"the response names {_named(at_call)}, which the prompt no longer has"
     return Check("identifiers of old turns survive", not at_call, why)
@@ -96,7 +99,11 @@ def quoted_values_remain(trial: Trial) -> Check:
     if not gone:
         return Check(name, True, "no response up to this call names anything that was cut from a result")
     calls = len({item.call for item in gone})
-    return Check(name, False, f"{len(gone):,} references in {calls:,} calls are gone, such as {_named(gone)}")
+    return Check(
+        name,
+        False,
+        f"{counted(len(gone), 'reference', 'is', 'are')} gone, in {counted(calls, 'call')}, such as {_named(gone)}",
+    )
 
 
 def call_ids_unchanged(trial: Trial) -> Check:
@@ -104,7 +111,8 @@ def call_ids_unchanged(trial: Trial) -> Check:
     before = [_ids(message) for unit in trial.prompt.log.units for message in unit.messages]
     known, sent = {ids for ids in before if ids}, [_ids(message) for message in trial.sent]
     changed = [ids for ids in sent if ids and ids not in known]
-    why = f"{sum(map(len, sent)):,} ids are those of the recording"
+    number = sum(map(len, sent))
+    why = f"{counted(number, 'id', 'is that', 'are those')} of the recording"
     return Check("call ids unchanged", not changed, f"{changed[0][0]!r} has changed" if changed else why)
 
 
@@ -126,7 +134,11 @@ def record_count_stated(trial: Trial) -> Check:
         ):
             silent.append(span_id)
     shortened = sum(records is not None for _, records in lists)
-    why = f"{shortened:,} lists keep their number of records or state it" if shortened else "no result is such a list"
+    why = (
+        f"{counted(shortened, 'list', 'keeps its', 'keep their')} number of records or state it"
+        if shortened
+        else "no result is such a list"
+    )
     why = f"{silent[0]} does not say it" if silent else why
     return Check("record count unchanged or stated", not silent, why)
 
@@ -136,7 +148,7 @@ def results_halved(trial: Trial) -> Check:
     touched = [trial.decisions[span.id] for span in trial.prompt.results if span.id in trial.decisions]
     touched = [made for made in touched if made.tokens_after != made.tokens_before]
     before, after = sum(made.tokens_before for made in touched), sum(made.tokens_after for made in touched)
-    return Check("size down by at least half", 2 * after <= before, f"from {before:,} to {after:,} tokens")
+    return Check("size down by at least half", 2 * after <= before, f"from {before:,} to {counted(after, 'token')}")
 
 
 # Leaf 4A: deduplicate and demote
@@ -146,14 +158,18 @@ def rules_unchanged(trial: Trial) -> Check:
     """Check that every distinct rule is still said."""
     found = RetentionMeter().call(trial.plan, frozenset())
     gone = found.missing_rules
-    why = f"{gone[0]!r} is gone" if gone else f"all {found.rules:,} distinct rules are there"
+    why = f"{gone[0]!r} is gone" if gone else f"of {counted(found.rules, 'distinct rule')}, none is missing"
     return Check("set of distinct rules unchanged", not gone, why)
 
 
 def no_duplicate_left(trial: Trial) -> Check:
     """Check that no rule is said twice."""
     left = DedupeInstructions().fixed(trial.plan.fixed, frozenset(), trial.prompt.counter)
-    return Check("no exact duplicate left", not left, f"{len(left):,} sections still repeat rules" if left else "none")
+    return Check(
+        "no exact duplicate left",
+        not left,
+        f"{counted(len(left), 'section')} still {agreeing(len(left), 'repeats', 'repeat')} rules" if left else "none",
+    )
 
 
 def examples_demoted(trial: Trial) -> Check:

@@ -17,6 +17,7 @@ from .refetches import refetches
 from .shrinkers import DedupeInstructions
 from .spans import SpanKind
 from .validity import validate
+from .wording import agreeing, counted
 
 TOOL_SHARE = 0.4
 INSTRUCTION_SHARE = 0.25
@@ -42,7 +43,7 @@ def fails_from_the_first_call(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "fails from the first call, however short the history",
         tokens > prompt.budget,
-        f"the largest pinned span, {named}, has {tokens:,} of {prompt.budget:,} tokens",
+        f"the largest pinned span, {named}, has {tokens:,} of {counted(prompt.budget, 'token')}",
         "1A",
     )
 
@@ -53,7 +54,7 @@ def grows_steadily(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "grows by a steady amount each turn; late turns fail",
         over > 0 and gains.history >= over and gains.history >= gains.tool,
-        f"{prompt.measured.old_history:,} tokens of old text, {max(0, over):,} over the budget",
+        f"{counted(prompt.measured.old_history, 'token')} of old text, {max(0, over):,} over the budget",
         "2A",
     )
 
@@ -66,7 +67,7 @@ def jumps_after_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "jumps after particular calls; adding a tool broke it",
         share >= TOOL_SHARE or (0 < over <= largest),
-        f"tool results are {share:.0%} of the prompt; the {LARGEST} largest have {largest:,} tokens",
+        f"tool results are {share:.0%} of the prompt; the {LARGEST} largest have {counted(largest, 'token')}",
         "3A",
     )
 
@@ -78,7 +79,7 @@ def old_tokens_are_tools(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "“history too long”, yet most old tokens are tool results",
         tools > text,
-        f"in the old part: {tools:,} tokens of results, {text:,} of text",
+        f"in the old part: {counted(tools, 'token')} of results, {text:,} of text",
         "3A, not 2A",
     )
 
@@ -105,7 +106,8 @@ def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "repeats a call that it already made",
         bool(split),
-        f"{len(split):,} calls stand without a result; {again:,} results were fetched again with nothing changed",
+        f"{counted(len(split), 'call', 'stands', 'stand')} without a result;"
+        f" {counted(again, 'result', 'was', 'were')} fetched again with nothing changed",
         "repair pairs, then 3A",
     )
 
@@ -117,7 +119,12 @@ def cites_what_was_removed(prompt: Prompt, trial: Trial | None) -> Symptom:
         return Symptom(name, None, "no configuration was tried", leaf)
     gone = [item for item in trial.lost if item.action is not Action.SUMMARISE]
     shown = f", such as {gone[0].form!r} of {gone[0].span_id} in call {gone[0].call + 1}" if gone else ""
-    return Symptom(name, bool(gone), f"{len(gone):,} references of responses were dropped before{shown}", leaf)
+    return Symptom(
+        name,
+        bool(gone),
+        f"{counted(len(gone), 'reference')} of responses {agreeing(len(gone), 'was', 'were')} dropped before{shown}",
+        leaf,
+    )
 
 
 def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
@@ -131,7 +138,12 @@ def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
     told = "\n".join(made.replacement or "" for made in trial.decisions.values() if made.span_id in folded)
     told += "\n".join(trial.plan.inserted)
     gone = [form for form in exact if form not in told]
-    return Symptom(name, bool(gone), f"{len(gone):,} of {len(exact):,} exact strings are not in a summary", leaf)
+    return Symptom(
+        name,
+        bool(gone),
+        f"{len(gone):,} of {counted(len(exact), 'exact string')} {agreeing(len(gone), 'is', 'are')} not in a summary",
+        leaf,
+    )
 
 
 def all_pinned(prompt: Prompt, trial: Trial | None) -> Symptom:
@@ -141,7 +153,7 @@ def all_pinned(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "everything left is pinned and still over",
         tokens > prompt.budget >= largest,
-        f"{tokens:,} tokens are pinned, the largest span has {largest:,}",
+        f"{counted(tokens, 'token', 'is', 'are')} pinned, the largest span has {largest:,}",
         "5A",
     )
 
@@ -153,7 +165,7 @@ def has_headroom(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "fits with more than 20% headroom",
         free > 0 and free >= HEADROOM * prompt.budget,
-        f"{share:.0%} of the budget is free" if free > 0 else f"{-free:,} tokens over",
+        f"{share:.0%} of the budget is free" if free > 0 else f"{counted(-free, 'token')} over",
         "leave it alone",
     )
 

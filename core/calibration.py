@@ -15,6 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 from statistics import median
 
+from . import wording
 from .dialects import dialect
 from .fitted_scale import Fit, fitted
 from .tokens import Exactness
@@ -105,8 +106,9 @@ class Calibration:
         for rows in self._runs():
             if len(rows) >= LEAST_CALLS and _grows(rows):
                 return (
-                    f"The recorded prompt is not what was sent: {rows[0].difference:,} tokens were not recorded at "
-                    f"first, {rows[-1].difference:,} at the end, and more with each call."
+                    f"The recorded prompt is not what was sent: not recorded are"
+                    f" {wording.counted(rows[0].difference or 0, 'token')} at first, {rows[-1].difference:,} at the"
+                    " end, and more with each call."
                 )
         return None
 

@@ -59,6 +59,9 @@ def last_of_each_log(replay: Replay) -> dict[int, int]:
     return {id(replay.plan(call).log): call for call in calls_of(replay)}
 
 
-def counted(number: int, thing: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+def calls_by_log(replay: Replay) -> list[list[int]]:
+    """Return the calls of each conversation that was read as one."""
+    found: dict[int, list[int]] = {}
+    for call in calls_of(replay):
+        found.setdefault(id(replay.plan(call).log), []).append(call)
+    return list(found.values())

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from .dialects import dialect
 from .engine import soft_budget
-from .finding import Finding, Level, calls_of, counted, on_chain
+from .finding import Finding, Level, calls_of, on_chain
 from .plan import Plan
 from .replay import Replay
 from .retention import rules_of
 from .shrinkers import DedupeInstructions, shrink_fixed
 from .spans import FixedPart, SpanKind
 from .strategies.tiers import CORE_SHARE, core_level, core_limit
+from .wording import counted
 
 CORE_KINDS = frozenset({SpanKind.INSTRUCTIONS, SpanKind.EXAMPLES})
 CLAIM = (
@@ -97,7 +98,7 @@ def floor_too_large(replay: Replay) -> Iterator[Finding]:
     yield Finding(
         name="floor_too_large",
         level=level,
-        sentence=f"The instructions of every call have {tokens:,} tokens, {why}. {CLAIM}",
+        sentence=f"The instructions of every call have {counted(tokens, 'token')}, {why}. {CLAIM}",
         call=call,
         span_ids=tuple(span.id for span in largest[:3]),
         figures={"core": tokens, "tools": sum(tool.tokens for tool in fixed.tools), "fixed": fixed.tokens},
@@ -133,8 +134,8 @@ def duplicate_instructions(replay: Replay) -> Iterator[Finding]:
     yield Finding(
         name="duplicate_instructions",
         level=Level.NOTICE,
-        sentence=f"The instructions say {counted(repeated, 'line')} again that stood before: {saved:,} tokens in every"
-        " call.",
+        sentence=f"The instructions say {counted(repeated, 'line')} again that stood before: {counted(saved, 'token')}"
+        " in every call.",
         call=call,
         span_ids=tuple(span_id for span_id in shrunk if any(span.id == span_id for span in fixed.spans)),
         figures={"lines": repeated, "tokens": saved},

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .branch import Branch
-from .finding import Finding, Level, calls_of, counted
+from .finding import Finding, Level, calls_by_log, calls_of
 from .refetches import made_likelier, refetches
 from .replay import Replay
 from .spans import Span, SpanKind
 from .transcript import ROOT
 from .uses import uses_of
+from .wording import counted
 
 RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
 LARGE_SHARE = 0.4
@@ -88,7 +89,7 @@ def tool_output_share(replay: Replay) -> Iterator[Finding]:
         name="tool_output_share",
         level=Level.NOTICE,
         sentence=f"Tool results are {tokens / sent[call]:.0%} of the largest prompt, call {call + 1}; the largest of"
-        f" them, from {largest[0].name}, has {largest[0].tokens:,} tokens.",
+        f" them, from {largest[0].name}, has {counted(largest[0].tokens, 'token')}.",
         call=call,
         span_ids=tuple(span.id for span in largest),
         figures={"tokens": tokens, "share": round(tokens / sent[call], 4)},
@@ -140,8 +141,8 @@ def never_referenced(replay: Replay) -> Iterator[Finding]:
         name="never_referenced",
         level=Level.NOTICE,
         sentence=f"No response names anything of {counted(len(found), 'result')} of {HUGE:,} tokens or more. The"
-        f" costliest, {worst.span.tokens:,} tokens of {worst.span.name}, stood in {counted(worst.sent, 'prompt')}:"
-        f" {spent:,} tokens.",
+        f" costliest, {counted(worst.span.tokens, 'token')} of {worst.span.name}, stood in"
+        f" {counted(worst.sent, 'prompt')}: {counted(spent, 'token')}.",
         call=worst.call,
         span_ids=(worst.span.id,),
         figures={"results": len(found), "tokens": sum(one.span.tokens * one.sent for one in found)},
@@ -151,11 +152,8 @@ def never_referenced(replay: Replay) -> Iterator[Finding]:
 def _unused(replay: Replay) -> Iterator[_Unused]:
     uses, branch = uses_of(replay.transcript), Branch(replay.transcript)
     named = {place for call in uses.calls for use in (*call.used, *call.copied) for place in uses.places(use)}
-    logs: dict[int, list[int]] = {}
-    for call in calls_of(replay):
-        logs.setdefault(id(replay.plan(call).log), []).append(call)
     seen: set[tuple[int, int]] = set()
-    for calls in logs.values():
+    for calls in calls_by_log(replay):
         plan = replay.plan(calls[-1])
         branch.to(replay.last_message(calls[-1]))
         counts = [replay.plan(call).count for call in calls]

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from .decisions import Action
 from .engine import soft_budget
-from .finding import Finding, Level, calls_of, counted, is_baseline, on_chain
+from .finding import Finding, Level, calls_of, is_baseline, on_chain
 from .plan import Plan
 from .replay import Replay
 from .spans import SpanKind
+from .wording import agreeing, counted
 
 LEAST = 3
 """Fewer repetitions are no pattern."""
@@ -29,8 +30,9 @@ def over_budget(replay: Replay) -> Iterator[Finding]:
     yield Finding(
         name="over_budget",
         level=Level.ERROR,
-        sentence=f"{len(over):,} of {counted(len(excess), 'call')} {'is' if len(over) == 1 else 'are'} over the soft"
-        f" budget as sent, first call {over[0] + 1}; the worst, call {worst + 1}, by {excess[worst]:,} tokens.",
+        sentence=f"{len(over):,} of {counted(len(excess), 'call')} {agreeing(len(over), 'is', 'are')} over the soft"
+        f" budget as sent, first call {over[0] + 1}; the worst, call {worst + 1}, by"
+        f" {counted(excess[worst], 'token')}.",
         call=worst,
         span_ids=replay.plan(worst).blockers[:3],
         figures={"calls": len(over), "largest_excess": excess[worst]},
@@ -63,8 +65,8 @@ def fires_too_late(replay: Replay) -> Iterator[Finding]:
         yield Finding(
             name="fires_too_late",
             level=Level.WARNING,
-            sentence=f"Call {late[0] + 1} is over the budget by {excess[late[0]]:,} tokens, and the strategy changes"
-            f" nothing before call {first + 1}.",
+            sentence=f"Call {late[0] + 1} is over the budget by {counted(excess[late[0]], 'token')}, and the strategy"
+            f" changes nothing before call {first + 1}.",
             call=late[0],
             figures={"calls": len(late), "first_change": first},
         )
@@ -83,8 +85,8 @@ def cannot_help(replay: Replay) -> Iterator[Finding]:
         yield Finding(
             name="cannot_help",
             level=Level.ERROR,
-            sentence=f"From call {call + 1} on, the floor alone ({floors[call]:,} tokens that always stay) is over the"
-            f" budget of {budget:,}: no strategy that cuts history can help.",
+            sentence=f"From call {call + 1} on, the floor alone ({counted(floors[call], 'token')} that cannot go) is"
+            f" over the budget of {budget:,}: no strategy that cuts history can help.",
             call=call,
             span_ids=tuple(span.id for span in spans[:3]),
             figures={"calls": len(over), "floor": floors[call], "budget": budget},
@@ -155,9 +157,9 @@ def summary_larger(replay: Replay) -> Iterator[Finding]:
         yield Finding(
             name="summary_larger",
             level=Level.WARNING,
-            sentence=f"{counted(len(found), 'summary').replace('summarys', 'summaries')} in call {call + 1}"
-            f" {'is' if len(found) == 1 else 'are'} larger than what {'it stands' if len(found) == 1 else 'they stand'}"
-            f" for; the worst has {worst.after:,} tokens for {worst.before:,}.",
+            sentence=f"{counted(len(found), 'summary')} in call {call + 1}"
+            f" {agreeing(len(found), 'is', 'are')} larger than what {agreeing(len(found), 'it stands', 'they stand')}"
+            f" for; the worst has {counted(worst.after, 'token')} for {worst.before:,}.",
             call=call,
             span_ids=(worst.span_id,),
             figures={"summaries": len(found), "before": worst.before, "after": worst.after},

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.wording import counted
 from pages.parts import advice_view, head
 from pages.parts.advice_state import FINDINGS_OF, OF_ADVICE, OF_RECORDING, SOFT, advice_of, options
 from pages.parts.comparison import suggested_budget
@@ -32,7 +33,7 @@ if found is None:
     half = suggested_budget(opened.figures(captured_config(opened.transcript)).peak)
     st.info(
         "The window of this model is not documented here, so nothing says what fits. Type a soft limit above, for"
-        f" instance {half:,} tokens, half of the largest prompt."
+        f" instance {counted(half, 'token')}, half of the largest prompt."
     )
 else:
     with st.container(border=True):

@@ -14,6 +14,7 @@ from pathlib import Path
 from core.command_line import CANNOT, command_parser, run
 from core.readers import format_names
 from core.redact import Privacy
+from core.wording import counted
 
 from . import Library, library
 from .importing import ImportedFile, Importing, import_path
@@ -64,7 +65,7 @@ def _store(options: argparse.Namespace) -> Library:
 
 def _import_one(store: Library, path: Path, options: argparse.Namespace, work: Importing) -> None:
     bar = ProgressBar(path.name, sys.stderr, shown=not options.quiet and sys.stderr.isatty())
-    work.progress = lambda done, size: bar.show(done, size, f"{work.transcripts:,} transcripts")
+    work.progress = lambda done, size: bar.show(done, size, counted(work.transcripts, "transcript"))
     try:
         import_path(store, path, options.format, work)
     finally:

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event, inspect, text
 
+from core.wording import counted
+
 from .database import BUSY_MILLISECONDS, is_sqlite
 from .errors import StorageError
 from .schema import Base
@@ -73,8 +75,8 @@ def _upgrade_sqlite(engine: Engine) -> None:
         broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
         if broken:
             raise StorageError(
-                f"The upgrade of {engine.url.database} was undone, as {len(broken)} rows would have lost what they "
-                f"refer to (first in the table {broken[0][0]!r}). Keep a copy of the file and report this."
+                f"The upgrade of {engine.url.database} was undone, as {counted(len(broken), 'row')} would have lost "
+                f"what they refer to (first in the table {broken[0][0]!r}). Keep a copy of the file and report this."
             )
 
 

@@ -170,7 +170,7 @@ def test_results_of_tooleval() -> None:
         ("assistant", "g()"),
         ("function", ""),
     ]
-    assert "1 of 3 tool entries are cut at 100 characters in the file" in made.notes
+    assert "1 of 3 tool entries is cut at 100 characters in the file" in made.notes
 
 
 def document(path: Path) -> Any:

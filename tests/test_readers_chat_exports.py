@@ -78,7 +78,7 @@ def test_rings_and_odd_nodes_do_not_stop_a_chat() -> None:
     found = of(chat)
     assert len(found.transcripts[0].calls) == 1
     assert [str(problem) for problem in found.problems] == [
-        "the text: 1 nodes of the chat are no objects. They were left out."
+        "the text: 1 node of the chat is no object. It was left out."
     ]
 
 

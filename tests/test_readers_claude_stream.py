@@ -126,7 +126,7 @@ def test_a_result_alone_is_refused_with_advice() -> None:
 
 def test_unknown_lines_are_told_of() -> None:
     found = read(lines([*claude_stream(), {"type": "hologram", "session_id": "s"}]))
-    assert "1 record of the unknown type 'hologram' were left out" in str(found.problems[0])
+    assert "1 record of the unknown type 'hologram' was left out" in str(found.problems[0])
 
 
 def test_a_real_recording(transcripts_folder: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_reply_without_a_count_leaves_the_next_turns_count_alone() -> None:
 def test_counts_without_replies_are_told() -> None:
     transcript = only(rollout(said("user", "a"), token_count(9, 0, 1, 10)))
     assert transcript.calls == ()
-    assert "the usage of 1 more calls is recorded without their replies" in transcript.notes
+    assert "the usage of 1 more call is recorded without its reply" in transcript.notes
 
 
 def test_a_compaction_with_its_replacement() -> None:

@@ -48,9 +48,9 @@ FORMATS = {
 
 REFUSED = {
     "cline-roo/agentlogs-cline-crud_metadata.json": "this is the metadata of a task, without messages",
-    "har/webarena-verified-107.har.gz": "none of the 359 recorded requests is a call to a language model",
+    "har/webarena-verified-107.har.gz": "no call to a language model is among 359 recorded requests",
     "lmsys-arena/mt-bench-gpt4-reference.jsonl": "the answer stands without its question",
-    "otel-genai/dazzaji-otlp-test-traces.json": "none of the 2 spans is a call to a language model",
+    "otel-genai/dazzaji-otlp-test-traces.json": "no call to a language model is among 2 spans",
     "tau2-bench/voice-49b22f0c.json": "this is a voice simulation whose ticks hold no text",
 }
 """Files without a conversation, and how the sentence begins that says so."""

@@ -153,7 +153,7 @@ def test_a_body_that_the_recorder_parsed() -> None:
 def test_what_takes_much_the_same_body_is_no_call(path: str) -> None:
     found = read(har(entry(f"https://x{path}", ASKED, {"input_tokens": 3})))
     assert (found.transcripts, found.counts.ignored) == ([], 1)
-    assert str(found.problems[0]).startswith("the text: none of the 1 recorded requests is a call to a language model.")
+    assert str(found.problems[0]).startswith("the text: no call to a language model is among 1 recorded request.")
 
 
 def test_a_call_that_failed_and_one_that_is_not_understood() -> None:
@@ -366,4 +366,4 @@ def test_a_real_recording_of_an_assistant(transcripts_folder: Path) -> None:
 def test_a_real_recording_without_models_is_refused(transcripts_folder: Path) -> None:
     found = read(transcripts_folder / "har" / "webarena-verified-107.har.gz")
     assert (found.transcripts, found.counts.read, found.counts.ignored) == ([], 359, 359)
-    assert "none of the 359 recorded requests is a call to a language model" in str(found.problems[0])
+    assert "no call to a language model is among 359 recorded requests" in str(found.problems[0])

@@ -77,7 +77,7 @@ def test_a_session_of_muse_code() -> None:
     assert seen(found, 1) == [("user", "task"), ("assistant", "I look bash()"), ("tool", "out")]
     assert (found.counts.read, found.counts.used, found.counts.ignored) == (9, 7, 2)
     assert [str(problem) for problem in found.problems] == [
-        "the text, line 9: 1 record of the unknown type 'grown' were left out. They may hold messages of a newer"
+        "the text, line 9: 1 record of the unknown type 'grown' was left out. It may hold messages of a newer"
         " version of the format."
     ]
 

@@ -70,7 +70,7 @@ def test_requests_that_failed_and_prompts_that_were_sent_again() -> None:
     transcript = only(records)
     parts = [{"type": "text", "text": text} for text in "ab"]
     assert prompts(transcript) == [[user(parts)]]
-    assert "1 requests got no response" in transcript.notes
+    assert "1 request got no response" in transcript.notes
 
 
 def test_a_compaction() -> None:

@@ -199,7 +199,7 @@ def test_removed_and_odd_messages() -> None:
     listed = [{"type": "human", "content": "q"}, {"type": "remove", "content": "", "id": "x"}, 7, flat("ai", AI)]
     found = read(json.dumps(listed))
     assert [message["role"] for message in found.transcripts[0].messages] == ["user", "assistant"]
-    assert str(found.problems[0]) == "the text: 1 of 4 messages are of no known kind. They were left out."
+    assert str(found.problems[0]) == "the text: 1 of 4 messages is of no known kind. It was left out."
 
 
 def test_a_batch_is_a_transcript_each() -> None:
@@ -222,7 +222,7 @@ def test_recorded_turns() -> None:
     assert "tool results not recorded" in main.notes
     assert (title.title, title.session, title.meta) == ("title", "s1/title", {"parent_session": "s1", "agent": "title"})
     assert "prompt not recorded" in title.notes
-    assert [str(problem) for problem in found.problems] == ["the text: 1 turns hold no reply. They were left out."]
+    assert [str(problem) for problem in found.problems] == ["the text: 1 turn holds no reply. It was left out."]
 
 
 def test_a_real_recording_of_turns(transcripts_folder: Path) -> None:

@@ -348,7 +348,7 @@ def test_calls_written_as_a_text() -> None:
 
 def test_a_file_without_calls_and_one_that_is_no_trace() -> None:
     found = read(json.dumps(trace(observation(1, "SPAN"))))
-    assert str(found.problems[0]).startswith("the text: none of the 1 spans is a call to a language model. Obs")
+    assert str(found.problems[0]).startswith("the text: no call to a language model is among 1 span. Obs")
     found = read("\n".join(map(json.dumps, [trace(FIRST), {"odd": 1}, trace()])))
     assert (found.counts.read, found.counts.used, found.counts.ignored, found.counts.broken) == (3, 1, 1, 1)
     assert [problem.place for problem in found.problems] == ["line 2"]

@@ -166,7 +166,7 @@ def test_what_is_no_run() -> None:
     found = read("\n".join(map(json.dumps, [OPENAI, {"odd": 1}, [7]])))
     assert (found.counts.read, found.counts.used, found.counts.broken) == (3, 1, 2)
     found = read(json.dumps(run(1, "tool", inputs={"x": 1}, outputs={"y": 2})))
-    assert "none of the 1 spans is a call to a language model" in str(found.problems[0])
+    assert "no call to a language model is among 1 span" in str(found.problems[0])
 
 
 @pytest.mark.parametrize(

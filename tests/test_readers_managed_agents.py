@@ -108,8 +108,8 @@ def test_copies_unknown_events_and_compaction() -> None:
     assert len(transcript.history(2)["messages"]) == 5
     assert "the conversation was compacted, by a summary that is not recorded, before call 3" in transcript.notes
     assert [str(problem) for problem in found.problems] == [
-        "the text, line 20: 1 record of the unknown type 'agent.odd' were left out."
-        " They may hold messages of a newer version of the format."
+        "the text, line 20: 1 record of the unknown type 'agent.odd' was left out."
+        " It may hold messages of a newer version of the format."
     ]
     assert transcript.meta["ignored"]["copy of an event"] == 1
 

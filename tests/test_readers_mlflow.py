@@ -112,4 +112,4 @@ def test_what_is_no_trace_and_a_trace_without_calls() -> None:
     found = read("\n".join(map(json.dumps, [trace(third(1, CALLED)), {"info": {}}])))
     assert (found.counts.read, found.counts.used, found.counts.broken) == (2, 1, 1)
     found = read(json.dumps(trace(third(1, attributes("TOOL")))))
-    assert "none of the 1 spans is a call to a language model" in str(found.problems[0])
+    assert "no call to a language model is among 1 span" in str(found.problems[0])

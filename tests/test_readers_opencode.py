@@ -140,7 +140,7 @@ def test_several_exports_and_strange_messages() -> None:
     found = read(lines([opencode_export(), strange]))
     assert [len(transcript.messages) for transcript in found.transcripts] == [4, 1]
     assert [str(problem) for problem in found.problems] == [
-        "the text, line 2: 1 messages are no objects. They were left out.",
+        "the text, line 2: 1 message is no object. It was left out.",
         "the text, line 2, message 1: the role 'robot' is not known."
         " The role user or assistant was expected; the message was left out.",
     ]
@@ -148,7 +148,7 @@ def test_several_exports_and_strange_messages() -> None:
 
 def test_unknown_parts_are_told_of() -> None:
     found = read(lines([export(asked(1, "q"), answered(2, text("a"), {"type": "hologram"}))]))
-    assert "1 record of the unknown type 'hologram' were left out" in str(found.problems[0])
+    assert "1 record of the unknown type 'hologram' was left out" in str(found.problems[0])
 
 
 def test_a_real_export(transcripts_folder: Path) -> None:

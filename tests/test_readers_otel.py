@@ -306,7 +306,7 @@ def test_spans_without_models_are_refused() -> None:
         )
     )
     assert found.transcripts == []
-    assert "none of the 2 spans is a call to a language model" in str(found.problems[0])
+    assert "no call to a language model is among 2 spans" in str(found.problems[0])
 
 
 def test_many_traces_are_read_with_few_in_hand() -> None:
@@ -349,4 +349,4 @@ def test_a_real_trace_of_several_agents(transcripts_folder: Path) -> None:
 def test_a_real_trace_without_models_is_refused(transcripts_folder: Path) -> None:
     found = read(transcripts_folder / "otel-genai" / "dazzaji-otlp-test-traces.json")
     assert (found.transcripts, found.counts.read, found.counts.ignored) == ([], 2, 2)
-    assert "none of the 2 spans is a call to a language model" in str(found.problems[0])
+    assert "no call to a language model is among 2 spans" in str(found.problems[0])

@@ -135,7 +135,7 @@ def test_an_interaction_that_is_none() -> None:
 def test_a_cassette_without_calls_is_refused() -> None:
     found = read(cassette({"method": "GET", "uri": "https://example.com/"}, {"body": {"string": "<html>"}}))
     assert found.transcripts == []
-    assert "none of the 1 recorded requests is a call to a language model" in str(found.problems[0])
+    assert "no call to a language model is among 1 recorded request" in str(found.problems[0])
     assert read('{"interactions": [], "version": 1}', "vcr").problems
 
 

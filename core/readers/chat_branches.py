@@ -12,6 +12,7 @@ from typing import Any
 
 from ..transcript import Transcript
 from ..wire import Wire
+from ..wording import agreeing, counted
 from .event_log import EventLog
 
 
@@ -59,7 +60,7 @@ def with_alternatives(
     meta = dict(names.pop("meta", {}))
     if alternatives:
         number = len(alternatives)
-        branches = "1 other branch of the chat is" if number == 1 else f"{number} other branches of the chat are"
+        branches = f"{counted(number, 'other branch')} of the chat {agreeing(number, 'is', 'are')}"
         log.notes.append(f"{branches} kept in the transcript's alternatives, beside the visible one")
         meta["alternatives"] = alternatives
     return log.transcript(meta=meta, **names)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..transcript import Transcript
 from ..wire import Wire
+from ..wording import agreeing, counted
 from .chat_branches import Tree, with_alternatives
 from .chat_wire import merged, paired
 from .chatgpt_nodes import is_shown_only, node_wire
@@ -39,7 +40,11 @@ def read(reading: Reading) -> Iterator[Transcript]:
 def _read_row(reading: Reading, row: Wire, place: str) -> Iterator[Transcript]:
     nodes = {name: node for name, node in inner(row, "mapping").items() if isinstance(node, Mapping)}
     if lost := len(inner(row, "mapping")) - len(nodes):
-        reading.report.add(f"{lost} nodes of the chat are no objects", "They were left out.", place=place)
+        reading.report.add(
+            f"{counted(lost, 'node')} of the chat {agreeing(lost, 'is no object', 'are no objects')}",
+            f"{agreeing(lost, 'It was', 'They were')} left out.",
+            place=place,
+        )
     tree = Tree(_parents(nodes))
     leaf = text(row, "current_node")
     visible = tree.path(leaf if leaf in nodes else next(reversed(nodes), ""))

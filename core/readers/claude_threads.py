@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..transcript import ROOT, Fidelity, Usage
 from ..wire import Wire, dump
+from ..wording import counted
 from .builder import Placed, TranscriptBuilder
 from .checks import MessageChecks
 from .claude_lines import Line
@@ -212,7 +213,7 @@ class Thread:
         live = set(builder.path(self._last.happened)) if self._last else set()
         left = sum(call.history not in live and call.history != ROOT for call in builder.calls)
         if left:
-            notes.append(f"{left} {'call stands' if left == 1 else 'calls stand'} on branches that were given up")
+            notes.append(f"{counted(left, 'call', 'stands', 'stand')} on branches that were given up")
         return notes
 
 

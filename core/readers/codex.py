@@ -13,6 +13,7 @@ from typing import Any
 
 from ..transcript import Transcript, Usage
 from ..wire import Wire
+from ..wording import agreeing, counted
 from .codex_usage import TokenCounts
 from .event_log import EventLog, Ignored, Position
 from .fields import inner, listed, objects, text, texts_of
@@ -219,8 +220,9 @@ class _Rollout:
         ignored = self.ignored.tell()
         if not self.log.calls and not self.log.builder.messages:
             return
-        if self.counts.left():
-            self.log.notes.append(f"the usage of {self.counts.left()} more calls is recorded without their replies")
+        if left := self.counts.left():
+            replies = agreeing(left, "its reply", "their replies")
+            self.log.notes.append(f"the usage of {counted(left, 'more call')} is recorded without {replies}")
         meta = {**_meta(self.meta), **({"ignored": ignored} if ignored else {})}
         if self.counts.window is not None:
             meta["window"] = self.counts.window

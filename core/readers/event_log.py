@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from ..transcript import ROOT, Fidelity, Transcript, Usage
 from ..wire import Wire
+from ..wording import agreeing, counted
 from .builder import Placed, TranscriptBuilder
 from .checks import MessageChecks
 from .formats import Reading
@@ -147,7 +148,7 @@ class EventLog:
         live = {*builder.path(self.at.happened), ROOT}
         left = sum(call.history not in live for call in builder.calls)
         if left:
-            notes.append(f"{left} {'call stands' if left == 1 else 'calls stand'} on branches that were given up")
+            notes.append(f"{counted(left, 'call', 'stands', 'stand')} on branches that were given up")
         return notes
 
     def _is_lead(self, wire: Wire) -> bool:
@@ -178,10 +179,10 @@ class Ignored:
         """Note the kinds that are not known, and return how many records there were of each kind."""
         for kind, number in self.kinds.items():
             if kind.partition("/")[0] not in self.known and kind not in self.known:
-                records = "1 record" if number == 1 else f"{number} records"
+                lost, they = agreeing(number, "was", "were"), agreeing(number, "It", "They")
                 self.reading.report.add(
-                    f"{records} of the unknown type {kind[:60]!r} were left out",
-                    "They may hold messages of a newer version of the format.",
+                    f"{counted(number, 'record')} of the unknown type {kind[:60]!r} {lost} left out",
+                    f"{they} may hold messages of a newer version of the format.",
                     place=self._places[kind],
                     warning=True,
                 )

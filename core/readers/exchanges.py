@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from ..dialects import detect, dialect
 from ..transcript import Fidelity
 from ..wire import Wire, digest
+from ..wording import agreeing, counted
 from . import bedrock, sourcegraph
 from .fields import inner, text
 from .items import Item
@@ -125,8 +126,9 @@ def _item(
     listed = body[key] if isinstance(body[key], list) else [{}]
     numbers = [number for number, message in enumerate(listed, 1) if isinstance(message, Mapping)]
     if len(numbers) != len(listed):
-        left = f"{len(listed) - len(numbers)} of {len(listed)} messages are no objects"
-        report.add(left, "They were left out.", place=exchange.place)
+        lost = len(listed) - len(numbers)
+        left = f"{lost:,} of {counted(len(listed), 'message')} {agreeing(lost, 'is no object', 'are no objects')}"
+        report.add(left, f"{agreeing(lost, 'It was', 'They were')} left out.", place=exchange.place)
         body = {**body, key: [listed[number - 1] for number in numbers]}
     spoken = _dialect(exchange.url, body, facts)
     session = _session(exchange, body)

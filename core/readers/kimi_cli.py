@@ -12,6 +12,7 @@ from typing import Any
 
 from ..transcript import Fidelity, Transcript, Usage
 from ..wire import Wire
+from ..wording import counted
 from .event_log import EventLog, Ignored
 from .fields import inner, objects, text, texts_of
 from .formats import Format, Reading, share
@@ -203,7 +204,7 @@ class _Session:
         if not self.log.builder.messages and not self.log.calls:
             return
         if self._failed:
-            self.log.notes.append(f"{self._failed} requests got no response")
+            self.log.notes.append(f"{counted(self._failed, 'request')} got no response")
         more = {"ignored": ignored} if ignored else {}
         yield self.log.transcript(prompt=self.prompt, session=str(meta.get("agent", "")), meta={**meta, **more})
 

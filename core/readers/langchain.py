@@ -11,6 +11,7 @@ from typing import Any
 
 from ..transcript import Fidelity, Transcript
 from ..wire import Wire
+from ..wording import agreeing, counted
 from . import langchain_messages
 from .chat_wire import paired
 from .event_log import EventLog
@@ -62,8 +63,9 @@ def conversation(
     log = EventLog("openai_chat", reading)
     kept = [(number, one) for number, one in enumerate(messages, 1) if langchain_messages.is_message(one)]
     if len(kept) < len(messages):
-        told = f"{len(messages) - len(kept)} of {len(messages)} messages are of no known kind"
-        reading.report.add(told, "They were left out.", place=place, warning=True)
+        lost = len(messages) - len(kept)
+        told = f"{lost:,} of {counted(len(messages), 'message')} {agreeing(lost, 'is', 'are')} of no known kind"
+        reading.report.add(told, f"{agreeing(lost, 'It was', 'They were')} left out.", place=place, warning=True)
     kept = [(number, one) for number, one in kept if langchain_messages.role_of(one) != "remove"]
     wires = paired(langchain_messages.to_chat(one) for _, one in kept)
     answered = any(langchain_messages.is_answered(one) for _, one in kept)
@@ -115,7 +117,12 @@ def _recorded(record: Record, reading: Reading) -> Iterator[Transcript]:
         else:
             left += 1
     if left:
-        reading.report.add(f"{left} turns hold no reply", "They were left out.", place=record.place, warning=True)
+        reading.report.add(
+            f"{counted(left, 'turn', 'holds', 'hold')} no reply",
+            f"{agreeing(left, 'It was', 'They were')} left out.",
+            place=record.place,
+            warning=True,
+        )
     main = max(by_caller, key=lambda caller: (len(by_caller[caller]), -list(by_caller).index(caller)))
     session = text(record.value, "scenario") or reading.stem or "recording"
     question = text(record.value, "prompt")

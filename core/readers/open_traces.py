@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from ..transcript import Transcript
+from ..wording import counted
 from .formats import Reading
 from .items import Item
 from .runs import read_items
@@ -55,7 +56,9 @@ def read_traces(
     yield from read_items(reading, seen.items(spans))
     if not seen.calls and not any(not problem.warning for problem in reading.report.problems):
         what = (
-            f"none of the {seen.spans} spans is a call to a language model" if seen.spans else "no span was found in it"
+            f"no call to a language model is among {counted(seen.spans, 'span')}"
+            if seen.spans
+            else "no span was found in it"
         )
         reading.report.add(what, looked_for)
 

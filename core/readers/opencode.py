@@ -12,6 +12,7 @@ from typing import Any
 
 from ..transcript import Fidelity, Transcript, Usage
 from ..wire import Wire, dump
+from ..wording import agreeing, counted
 from .event_log import EventLog, Ignored
 from .fields import inner, listed, objects, text
 from .formats import Format, Reading, share
@@ -57,7 +58,11 @@ class _Session:
         self._pruned: dict[str, float] = {}
         lost = len(listed(session, "messages")) - len(self.messages)
         if lost:
-            reading.report.add(f"{lost} messages are no objects", "They were left out.", place=place)
+            reading.report.add(
+                counted(lost, "message", "is no object", "are no objects"),
+                f"{agreeing(lost, 'It was', 'They were')} left out.",
+                place=place,
+            )
 
     def transcript(self) -> Iterator[Transcript]:
         """Yield the session, if it has messages."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..wording import counted
+
 MOST_PROBLEMS = 200
 """Problems kept one by one; a file with more is described by the first ones and a count."""
 
@@ -117,7 +119,7 @@ class Report:
         if not self.files:
             self.problems.sort(key=lambda problem: [int(number) for number in _NUMBER.findall(problem.place)])
         if self.more:
-            text = f"{self.more} more problems are not listed"
+            text = f"{counted(self.more, 'more problem', 'is', 'are')} not listed"
             self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))
             self.more = 0
 

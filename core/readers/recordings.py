@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from ..transcript import Transcript
+from ..wording import counted
 from .exchanges import Exchange, call_of, in_order
 from .formats import Reading
 from .items import Item
@@ -25,7 +26,7 @@ def read_exchanges(reading: Reading, split: Splitter) -> Iterator[Transcript]:
     yield from read_items(reading, seen.items(split))
     if not seen.calls:
         reading.report.add(
-            f"none of the {seen.exchanges} recorded requests is a call to a language model"
+            f"no call to a language model is among {counted(seen.exchanges, 'recorded request')}"
             if seen.exchanges
             else "no HTTP request was found in it",
             "Requests as OpenAI, Anthropic, Gemini and those who speak like them take were looked for.",

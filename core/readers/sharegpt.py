@@ -13,6 +13,7 @@ from typing import Any
 
 from ..transcript import Fidelity, Transcript
 from ..wire import Wire
+from ..wording import counted
 from .chat_wire import assistant, call, decoded, paired, result
 from .event_log import EventLog
 from .fields import listed, text
@@ -123,9 +124,8 @@ def _tell_unused(reading: Reading, row: Wire, used: int, place: str) -> None:
         return
     key = next((key for key in TURN_LISTS if isinstance(row.get(key), list)), "")
     if missing := len(listed(row, key)) - used:
-        turns = "1 turn" if missing == 1 else f"{missing} turns"
         expected = "Turns from human, gpt, system, function_call or observation with a text were expected."
-        reading.report.add(f"{turns} could not be read", expected, place=place)
+        reading.report.add(f"{counted(missing, 'turn')} could not be read", expected, place=place)
 
 
 def _tools(row: Wire) -> Wire:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..transcript import Transcript
 from ..wire import Wire
+from ..wording import agreeing, counted
 from .event_log import EventLog
 from .fields import inner, objects, text
 from .formats import Format, Reading, share
@@ -62,7 +63,8 @@ def _read_row(reading: Reading, key: str, row: Wire, place: str) -> Transcript |
     if not log.builder.messages:
         return None
     if cut := sum(length == CUT for length in lengths):
-        log.notes.append(f"{cut} of {len(lengths)} tool entries are cut at {CUT} characters in the file")
+        said = f"{cut:,} of {counted(len(lengths), 'tool entry')} {agreeing(cut, 'is', 'are')}"
+        log.notes.append(f"{said} cut at {CUT} characters in the file")
     meta = {name: answer[name] for name in ("method", "total_steps", "final_answer") if answer.get(name) is not None}
     return log.transcript(title=text(row, "query"), session=key, meta=meta)
 

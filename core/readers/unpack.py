@@ -47,8 +47,9 @@ def utf8_chunks(chunks: Iterator[bytes], report: Report) -> Iterator[bytes]:
     yield from text if encoding == "utf-8" else _transcoded(text, encoding)
 
 
-def gunzip(chunks: Iterable[bytes], report: Report, most: int = MOST_BYTES) -> Iterator[bytes]:
-    """Yield what gzip packed, no more than about `most` bytes; damage is a problem in the report and ends it."""
+def gunzip(chunks: Iterable[bytes], report: Report, most: int = 0) -> Iterator[bytes]:
+    """Yield what gzip packed, no more than about `most` bytes (MOST_BYTES unless given). Damage is told and ends it."""
+    most = most or MOST_BYTES
     unpacker, open_member, size = zlib.decompressobj(31), False, 0
     for data in _pieces(chunks):
         while data:

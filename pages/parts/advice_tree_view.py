@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.advice import Advised
 from core.advice_tree import Leaf
+from core.wording import counted
 
 TAKEN, THEN, PASSED, NOT_ASKED = "taken", "then", "passed over", "not asked"
 
@@ -28,8 +29,8 @@ def branches(found: Advised) -> list[Branch]:
     measured, gains = found.prompt.measured, found.advice.reclaim
     keep = found.prompt.keep
     giant = found.prompt.largest_pinned
-    largest = f"the largest, {giant.name}, has {giant.tokens:,} tokens" if giant else "nothing is pinned"
-    history = f"{measured.old_history:,} tokens of text older than {keep.number} {keep.unit}"
+    largest = f"the largest, {giant.name}, has {counted(giant.tokens, 'token')}" if giant else "nothing is pinned"
+    history = f"{counted(measured.old_history, 'token')} of text older than {keep.number} {keep.unit}"
     if measured.exact_strings_needed:
         history += "; exact strings are needed, so none of it may be summarised"
     cap, projected = found.prompt.projection
@@ -39,13 +40,13 @@ def branches(found: Advised) -> list[Branch]:
         (
             Leaf.PROJECT,
             "Do tool results cover it?",
-            f"{measured.tool_output:,} tokens of results, {projected:,} at {cap} each",
+            f"{counted(measured.tool_output, 'token')} of results, {projected:,} at {cap} each",
             gains.tool,
         ),
         (
             Leaf.DEDUPLICATE,
             "Do restated rules and examples cover it?",
-            f"{measured.instruction_duplicates:,} tokens of duplicates and examples",
+            f"{counted(measured.instruction_duplicates, 'token')} of duplicates and examples",
             gains.instruction,
         ),
         (Leaf.SMALLER_UNIT, "Nothing covers it: is the unit of work too large?", _rest(found), None),

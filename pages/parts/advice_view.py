@@ -15,13 +15,13 @@ from core.advice_tree import Leaf
 from core.advice_trial import Check
 from core.presets import PRESETS
 from core.scorecard import UPPER_BOUND
+from core.wording import counted
 from core.work_units import Work
 
 from .advice_tree_view import tree_html
 from .compare_state import BUDGET
 from .comparison import settings_line, written
 from .edge import escaped
-from .head import counted
 from .limits import Limits
 from .loading import Opened
 from .state import TRANSCRIPT, is_dark
@@ -141,8 +141,8 @@ def work_units(work: Work) -> None:
     if not work.units:
         return
     st.markdown(
-        f"**{counted(len(work.units), 'unit')} of work**, each its own call of at most {work.budget:,} tokens, then an"
-        f" aggregator that reads {counted(len(work.units), 'verdict')}: {work.aggregator:,} tokens."
+        f"**{counted(len(work.units), 'unit')} of work**, each its own call of at most {counted(work.budget, 'token')},"
+        f" then an aggregator that reads {counted(len(work.units), 'verdict')}: {counted(work.aggregator, 'token')}."
     )
     shown = work.units[:MOST_UNITS]
     frame = pd.DataFrame(

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.config import Configuration
 from core.wire import body_sha256
+from core.wording import counted
 
 from . import charts, palette
 from .edge import edge, escaped
@@ -131,7 +132,7 @@ def _since(opened: Opened, config: Configuration, call: int) -> None:
     rows = changes(now, before)
     same = len(now) - sum(change.what != "gone" for change in rows)
     against = f"call {call}" if call else "nothing"
-    st.caption(f"Against {against}: {_counts(rows)}, {same:,} spans unchanged.")
+    st.caption(f"Against {against}: {_counts(rows)}, {counted(same, 'span')} unchanged.")
     if not rows:
         return
     left, right = st.columns([3, 2], gap="medium")
@@ -154,8 +155,12 @@ def _counts(rows: Sequence[Change]) -> str:
     for what in ("new", "changed", "gone"):
         of_kind = [change for change in rows if change.what == what]
         if of_kind or what == "new":
-            parts.append(f"{len(of_kind):,} {what} ({sum(change.tokens for change in of_kind):+,} tokens)")
+            parts.append(f"{len(of_kind):,} {what} ({_signed(sum(change.tokens for change in of_kind))})")
     return ", ".join(parts)
+
+
+def _signed(tokens: int) -> str:
+    return ("+" if tokens >= 0 else "") + counted(tokens, "token")
 
 
 def _block(block: Block, number: int | None, opened: Opened, config: Configuration) -> None:
@@ -167,10 +172,10 @@ def _block(block: Block, number: int | None, opened: Opened, config: Configurati
         if block.kind in ("overhead", "tool_definition", "image")
         else str(counter_used(opened.replay(config)).exactness)
     )
-    said = [f"{block.tokens:,} tokens, {exact}"]
+    said = [f"{counted(block.tokens, 'token')}, {exact}"]
     if block.entered is not None and block.sent is not None:
         said.append(f"entered in call {block.entered:,}")
-        said.append(f"sent in {block.sent:,} calls = {block.tokens * block.sent:,} tokens")
+        said.append(f"sent in {counted(block.sent, 'call')} = {counted(block.tokens * block.sent, 'token')}")
     st.caption(" · ".join(said))
     bounded(block.text, "span_text", HEIGHT - 40, f"{block.id}.txt")
 

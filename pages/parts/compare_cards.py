@@ -15,11 +15,11 @@ from core.config import load_config, strategy_kinds
 from core.errors import ConfigError, PromptInspectorError
 from core.export import exported
 from core.strategy_config import KEEP_UNITS
+from core.wording import counted
 
 from .compare_state import change, may_remove
 from .comparison import Candidate, settings_line
 from .edge import escaped, show_error
-from .head import counted
 from .loading import library
 from .score import changed_calls
 from .strategy_fields import (

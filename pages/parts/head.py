@@ -7,6 +7,7 @@ import streamlit as st
 from core.config import Configuration
 from core.engine import soft_budget
 from core.replay import Replay
+from core.wording import counted
 
 from .edge import escaped
 from .figures import Figures, about, fidelity
@@ -29,7 +30,7 @@ def facts(opened: Opened) -> list[str]:
     """Return what the line under a title says of a transcript."""
     summary, transcript = opened.summary, opened.transcript
     models = list(summary.models) or ["model not recorded"]
-    more = [f"{len(models) - MOST_MODELS} more models"] if len(models) > MOST_MODELS else []
+    more = [counted(len(models) - MOST_MODELS, "more model")] if len(models) > MOST_MODELS else []
     said = [
         summary.format or summary.dialect,
         summary.source,
@@ -41,11 +42,6 @@ def facts(opened: Opened) -> list[str]:
         f"{summary.started:%d %b %Y}" if summary.started else "",
     ]
     return [fact for fact in said if fact]
-
-
-def counted(number: int, thing: str) -> str:
-    """Return a number with its noun."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
 def cards(found: Figures, captured: Replay, config: Configuration) -> None:
@@ -67,7 +63,11 @@ def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int)
     if found.billed is None:
         _card(cell, "Billed input", "not recorded", "no usage reported", help_text)
         return
-    note = f"{found.billed_calls:,} of {calls:,} calls" if found.billed_calls < calls else "reported by the provider"
+    note = (
+        f"{found.billed_calls:,} of {counted(calls, 'call')}"
+        if found.billed_calls < calls
+        else "reported by the provider"
+    )
     if found.cached is not None and found.billed and found.billed_calls == calls:
         note = f"{found.cached / found.billed:.0%} cache read"
     _card(cell, "Billed input", f"{found.billed:,}", note, help_text)

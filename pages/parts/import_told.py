@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from core.wording import counted
 from storage.importing import ImportedFile, Importing
 
 from .edge import escaped
-from .head import counted
 
 MOST_BOXES = 3
 """More files than that are told in one line."""

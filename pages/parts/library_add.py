@@ -7,10 +7,10 @@ from contextlib import suppress
 import streamlit as st
 
 from core.readers import format_names
+from core.wording import counted
 from storage import Library, NotFound
 
 from .edge import escaped
-from .head import counted
 from .import_told import import_told
 from .importing import PASTED, ImportRun, Upload, began, begin, import_named
 from .peaks import count_peak

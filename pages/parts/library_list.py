@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from core.wording import counted
 from storage import Library, Summary
 
 from .edge import edge, escaped
-from .head import counted
 from .peaks import peaks
 from .state import TRANSCRIPT
 

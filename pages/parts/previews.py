@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from core.wording import counted
+
 MOST_LINES, MOST_CHARACTERS = 100, 10_000
 ONE_LINE = 120
 MOST_READ = 1_000_000
@@ -66,4 +68,4 @@ def as_text(body: Any) -> str:
 def _note(found: re.Match[str]) -> str:
     run = found[0]
     plain = _LONG_WORD.fullmatch(run) or not re.search(r"\d", run) or len(set(run[:256])) < 16
-    return run if plain else f"[base64, {len(run):,} characters, not shown]"
+    return run if plain else f"[base64, {counted(len(run), 'character')}, not shown]"

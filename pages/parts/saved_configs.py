@@ -12,12 +12,12 @@ import streamlit as st
 
 from core.config import Configuration, load_config
 from core.errors import ConfigError
+from core.wording import counted
 from storage import Library
 from storage.configs import SavedConfig
 
 from .comparison import label, written
 from .edge import edge, escaped, show_error
-from .head import counted
 from .limits import as_shown
 from .state import TRANSCRIPT
 from .texts import bounded
@@ -164,7 +164,7 @@ def provenance_text(provenance: Mapping[str, Any] | None) -> str:
     calls = sum(number for entry in transcripts if isinstance(number := entry.get("calls"), int))
     said = f"Measured on {counted(len(transcripts), 'transcript')} with {counted(calls, 'call')}"
     if isinstance(peak := measured.get("peak_tokens"), int):
-        said += f": peak {peak:,} tokens"
+        said += f": peak {counted(peak, 'token')}"
     if isinstance(total := measured.get("sum_tokens"), int):
         said += f", {total:,} over all calls"
     golden = len(_objects(provenance.get("golden")))

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.wire import dump
+from core.wording import agreeing, counted
 
 from .previews import MOST_CHARACTERS, as_text, preview, printable, without_base64
 
@@ -39,7 +40,7 @@ def bounded(
     if shown.cut or content is not None:
         with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
             if shown.cut and len(text) <= MOST_SHOWN:
-                whole = st.toggle(f"Whole text, {len(text):,} characters", key=f"{key}_whole")
+                whole = st.toggle(f"Whole text, {counted(len(text), 'character')}", key=f"{key}_whole")
             st.download_button(
                 "Download",
                 content or (lambda: text.encode("utf-8", "replace")),
@@ -61,7 +62,8 @@ def bounded(
         wrap_lines=len(body) <= WRAPPED,
     )
     if shown.cut and not whole:
-        st.caption(f"{shown.characters_left:,} more characters in {shown.lines_left:,} lines are not shown.")
+        left, lines = counted(shown.characters_left, "more character"), counted(shown.lines_left, "line")
+        st.caption(f"{left} in {lines} {agreeing(shown.characters_left, 'is', 'are')} not shown.")
 
 
 def body_text(body: Any, key: str, height: int, file_name: str) -> None:
