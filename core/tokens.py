@@ -39,6 +39,8 @@ _DIGEST_FROM = 256
 _MEMO_ENTRIES = 1_000_000
 _LARGEST_SCALE = 100
 _DEFAULT_ENCODING = "o200k_base"
+HARMONY = "o200k_harmony"
+"""The encoding of the models that render calls in the harmony form. Its text is that of o200k_base."""
 _MEMOS: dict[str, dict[str | bytes, int]] = {}
 """Counts by counter key, then by text or, for a long one, its digest. One for the whole process."""
 _CJK = re.compile("[\u4e00-\u9fa5]+")
@@ -130,7 +132,9 @@ class TiktokenCounter:
     def _measure(self, text: str) -> int:
         if self._exact is not self:
             return self._scaled(self._exact.count(text))
-        return count_exactly(encoding(self.encoding_name), text)
+        # Their ranks and patterns are the same, and one encoding takes 80 megabytes.
+        name = _DEFAULT_ENCODING if self.encoding_name == HARMONY else self.encoding_name
+        return count_exactly(encoding(name), text)
 
     def _make_room(self, entries: int) -> None:
         # What is still needed is soon counted again; keeping an order of use would slow every look-up.
@@ -220,7 +224,7 @@ def counter_for_model(model: object) -> TiktokenCounter:
     if is_deepseek(model) and has_deepseek():
         return TiktokenCounter(DEEPSEEK)
     try:
-        return TiktokenCounter(tiktoken.encoding_name_for_model(short))
+        return TiktokenCounter(HARMONY if short.startswith("gpt-5") else tiktoken.encoding_name_for_model(short))
     except (KeyError, ConfigError):  # not an OpenAI name, or one so old that its encoding is not bundled
         scale = _claude_scale(short) if "claude" in short else _scale_of_family(short)
         return TiktokenCounter(_DEFAULT_ENCODING, scale, assumed=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -174,3 +175,19 @@ def test_steps_of_claude_code(transcripts_folder: Path) -> None:
 
 def _at(errors: list[float], share: float) -> float:
     return errors[int(share * len(errors))]
+
+
+HARMONY = {"kind": "tiktoken", "encoding": "o200k_harmony"}
+
+
+@pytest.mark.parametrize(
+    ("file", "steps", "equal"),
+    [("codex/vct-codex-2025-09.jsonl", 18, 16), ("opencode/agentlogs-all-tools.json", 11, 7)],
+)
+def test_steps_in_the_harmony_form(file: str, steps: int, equal: int, transcripts_folder: Path) -> None:
+    """Each step is one call with its result; steps that go on from another prompt are left out."""
+    (transcript,) = read(transcripts_folder / file).transcripts
+    rows = replay(transcript, {**AS_CAPTURED, "counter": HARMONY}).calibration.calls
+    errors = [(after.difference or 0) - (before.difference or 0) for before, after in pairwise(rows)]
+    near = [error for error in errors if abs(error) < 1000]
+    assert (len(near), near.count(0)) == (steps, equal)

@@ -126,6 +126,53 @@ def test_replies_that_one_late_result_joins_count_one_by_one() -> None:
     assert tokens(early, wait, *inner, late) == tokens(early, late) + tokens(wait) + tokens(*inner)
 
 
+HARMONY = TiktokenCounter("o200k_harmony")
+
+
+def harmony_tokens(*messages: dict[str, Any]) -> int:
+    (unit,) = units(messages, CHAT, HARMONY)
+    return unit.tokens
+
+
+@pytest.mark.parametrize(
+    ("name", "frame"),  # name and frames of a call and its result: 19 for `read`, as GPT-5.2 reported
+    [("read", 19), ("webfetch", 21), ("skill", 19), ("todowrite", 25), ("todoread", 23), ("shell", 19)],
+)
+def test_a_call_in_the_harmony_form(name: str, frame: int) -> None:
+    spaced = '{ "path": "/srv" }'
+    assert harmony_tokens(calling(("c", name, spaced)), result("c", "a b")) == frame + T(spaced) + T("a b")
+
+
+def test_a_text_beside_a_call_in_the_harmony_form() -> None:
+    call = ("c", "read", "{}")
+    assert harmony_tokens(calling(call, text="I look")) == harmony_tokens(calling(call)) + 6 + T("I look")
+    assert harmony_tokens({"role": "assistant", "content": "I look"}) == 4 + T("I look")
+
+
+def test_a_text_item_before_a_call_item_in_the_harmony_form() -> None:
+    responses = dialect_named("openai_responses")
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "I look"}]}
+    call = {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}
+    found = {"type": "function_call_output", "call_id": "c", "output": "x"}
+    with_text, without = (
+        sum(unit.tokens for unit in units(items, responses, HARMONY)) for items in ([said, call, found], [call, found])
+    )
+    assert with_text - without == 6 + T("I look")
+
+
+def test_parallel_calls_in_the_harmony_form_are_calls_one_by_one() -> None:
+    first, second = ("a", "read", "{}"), ("b", "skill", "{}")
+    together = harmony_tokens(calling(first, second), result("a", "x"), result("b", "y"))
+    alone = harmony_tokens(calling(first), result("a", "x")) + harmony_tokens(calling(second), result("b", "y"))
+    assert together == alone
+
+
+def test_models_of_the_harmony_form() -> None:
+    body = {"messages": [{"role": "user", "content": "go"}, calling(("c", "read", "{}")), result("c", "x")]}
+    older, newer = (request_tokens({**body, "model": model}) for model in ("gpt-4.1", "gpt-5.2-codex"))
+    assert newer - older == 4 - (priming("gpt-4.1") - priming("gpt-5.2-codex"))
+
+
 @pytest.mark.parametrize(
     ("model", "tokens"),
     [(None, 3), ("gpt-4o", 3), ("o1-mini", 3), ("gpt-5", 2), ("gpt-5-mini", 2), ("o3-pro", 2), ("o3", 3)],

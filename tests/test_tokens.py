@@ -366,7 +366,7 @@ EXACT, ESTIMATE = Exactness.EXACT, Exactness.ESTIMATE
     [
         ("gpt-4o", "tiktoken:o200k_base:1.0", EXACT),
         ("gpt-4o-2024-08-06", "tiktoken:o200k_base:1.0", EXACT),
-        ("openai/gpt-5.6-mini", "tiktoken:o200k_base:1.0", EXACT),
+        ("openai/gpt-5.6-mini", "tiktoken:o200k_harmony:1.0", EXACT),
         ("ft:gpt-4o:team::id", "tiktoken:o200k_base:1.0", EXACT),
         ("o3-mini", "tiktoken:o200k_base:1.0", EXACT),
         ("gpt-4", "tiktoken:cl100k_base:1.0", EXACT),

@@ -4,6 +4,11 @@ The formulas were measured against what the provider reported (text-only prompts
 fixed part of one call is known; definitions within about 15 tokens): 4 a message, `12 + name + "functions."name +
 arguments + result` a single call with its result, 20 plus two JSON renderings a parallel group, 3 for the reply.
 Not measured, so assumed: an assistant message with text and calls costs the text's own frame as well.
+
+GPT-5 and the open-weight models render calls in the published "harmony" form: `10 + "commentary to=functions."name" " +
+"functions."name + arguments as they came + result`, and 2 more for a text beside calls. So 16 of 18 steps of one
+recording are equal (GPT-5 behind a gateway, Responses) and 7 of 11 of another (GPT-5.2, Chat Completions); the formula
+above is short by 4 to 6 in each. No parallel calls were to be measured: they are assumed to be calls one by one.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from collections import Counter as Counts
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..tokens import Counter, is_deepseek
+from ..tokens import HARMONY, Counter, TiktokenCounter, is_deepseek
 from . import deepseek_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
 from .typescript import namespace_text, tool_text
@@ -22,6 +27,9 @@ from .unread import part_tokens
 MESSAGE_FRAME = 4
 CALL_FRAME = 7
 RESULT_FRAME = 5
+HARMONY_CALL_FRAME = 5
+PREAMBLE_FRAME = 2
+"""What marks a text as said beside calls, in the harmony form."""
 PARALLEL_FRAME = 20
 TOOLS_FRAME = 8
 IMAGE_TOKENS = 765  # 85 + 4 tiles of 170: a picture of up to 1024 x 1024 at high detail
@@ -47,17 +55,28 @@ def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     calls: Counts[int] = Counts()
     for at, start in replies.items():
         calls[start] += len(messages[at].calls)
-    rows, overhead = [], 0
+    rows, overhead = [], _preambles(messages, replies, calls) if is_harmony(counter) else 0
     for at, message in enumerate(messages):
         home, called = answers.get(at, (at, ""))
         reply = replies.get(home, at)
-        grouped = calls[reply] > 1
+        grouped = calls[reply] > 1 and not is_harmony(counter)
         parts, frame = _grouped(message, counter) if grouped else _message(message, called, counter)
         rows.append(parts)
         overhead += frame
         if grouped and at == reply:
             overhead += _joints(messages, reply, replies, answers, counter)
     return _balanced(rows, overhead)
+
+
+def is_harmony(counter: Counter) -> bool:
+    """Return whether a counter is one of the models that render calls in the harmony form."""
+    return isinstance(counter, TiktokenCounter) and counter.encoding_name == HARMONY
+
+
+def _preambles(messages: Sequence[Message], replies: Mapping[int, int], calls: Counts[int]) -> int:
+    """Return what the texts of replies that go on to call cost beside those of replies that end there."""
+    beside = [messages[at] for at, reply in replies.items() if calls[reply]]
+    return PREAMBLE_FRAME * sum(any(part.kind is PartKind.TEXT for part in message.parts) for message in beside)
 
 
 def _replies(messages: Sequence[Message]) -> dict[int, int]:
@@ -99,10 +118,16 @@ def _message(message: Message, called: str, counter: Counter) -> tuple[list[int]
 def _frame(message: Message, counter: Counter) -> int:
     if message.parts and all(part.kind in UNFRAMED for part in message.parts):
         return 0
-    frame = CALL_FRAME * len(message.calls)
+    harmony = is_harmony(counter)
+    frame = sum(_harmony_call(call, counter) if harmony else CALL_FRAME for call in message.calls)
     if not message.calls or any(part.kind is PartKind.TEXT for part in message.parts):
         frame += MESSAGE_FRAME
     return frame + (counter.count(message.name) + 1 if message.name else 0)
+
+
+def _harmony_call(call: Part, counter: Counter) -> int:
+    addressed = counter.count(f"commentary to=functions.{call.name} ")
+    return HARMONY_CALL_FRAME + max(0, addressed - counter.count(call.name))
 
 
 def text_costs(message: Message, counter: Counter) -> dict[int, int]:
@@ -115,7 +140,8 @@ def text_costs(message: Message, counter: Counter) -> dict[int, int]:
 
 def _part(part: Part, counter: Counter) -> int:
     if part.kind is PartKind.TOOL_CALL:
-        return counter.count(part.name) + counter.count(compact(part.text))
+        arguments = part.text if is_harmony(counter) else compact(part.text)
+        return counter.count(part.name) + counter.count(arguments)
     return part_tokens(part, counter, IMAGE_TOKENS)
 
 
