@@ -1,8 +1,9 @@
 """Counts against the bill: what providers reported for the recorded prompts, beside what was counted for them.
 
-The difference is one visible figure, "not recorded": a hidden system prompt, tools, frames. It is the median since the
-last reset, so that a single surcharge does not move it; where the tokenizer is only an estimate the newest difference
-serves better, as it follows what the estimate misses. A difference that grows although the texts are counted exactly
+The difference is one visible figure, "not recorded": a hidden system prompt, tools, frames. It is the newest one
+that two calls in a row agree on, so that a single surcharge does not move it, and the median as long as none do. Where
+the tokenizer is only an estimate the newest difference serves better, as it follows what the estimate misses. A
+difference that grows although the texts are counted exactly
 says that the recorded prompt is not what was sent.
 """
 
@@ -142,22 +143,21 @@ class Calibration:
             yield rows
 
     def _walk(self) -> Iterator[CalibratedCall]:
-        known: list[int] = []
-        newest, before, reported_before = 0, None, 0
+        known, before, reported_before = _Floor(), None, 0
         for call, counted, exactness in zip(self._transcript.calls, self._counted, self._exactness, strict=True):
             reported = call.usage.input or None
             starts = before is None or self._resets(before, call)
             if starts or _falls(reported, reported_before, counted, known):
-                known, starts = [], True
+                known, starts = _Floor(), True
             estimated = exactness is Exactness.ESTIMATE
-            floor = newest if estimated else median(known) if known else 0
-            expected = counted + round(floor) if known else None
+            floor = known.tokens(estimated)
+            expected = None if floor is None else counted + floor
             if reported is not None:
-                newest, reported_before = reported - counted, reported
-                insort(known, newest)
+                reported_before = reported
+                known.add(reported - counted)
             mark = Exactness.REPORTED if reported else _best(exactness, expected is not None)
-            floor_now = (newest if estimated else round(median(known))) if known else None
-            yield CalibratedCall(counted, reported, floor_now, expected, reported or expected or counted, mark, starts)
+            floor = known.tokens(estimated)
+            yield CalibratedCall(counted, reported, floor, expected, reported or expected or counted, mark, starts)
             before = call
 
     def _resets(self, before: Call, call: Call) -> bool:
@@ -179,11 +179,38 @@ class Calibration:
         return [tool.text for tool in dialect(transcript.dialect).tools(transcript.heads[call.head])]
 
 
-def _falls(reported: int | None, before: int, counted: int, known: Sequence[int]) -> bool:
+class _Floor:
+    """The differences known since the last reset, and what they say is not recorded."""
+
+    def __init__(self) -> None:
+        self._ordered: list[int] = []
+        self._newest = 0
+        self._agreed: int | None = None
+
+    def add(self, difference: int) -> None:
+        """Take the difference of one more call."""
+        if self._ordered and difference == self._newest:
+            self._agreed = difference
+        self._newest = difference
+        insort(self._ordered, difference)
+
+    @property
+    def median(self) -> float | None:
+        """The median difference; None if none is known."""
+        return median(self._ordered) if self._ordered else None
+
+    def tokens(self, estimated: bool) -> int | None:
+        """Return the tokens that are not recorded; `estimated` says that texts are not counted exactly."""
+        if self.median is None or estimated:
+            return self._newest if self._ordered else None
+        return round(self.median) if self._agreed is None else self._agreed
+
+
+def _falls(reported: int | None, before: int, counted: int, known: _Floor) -> bool:
     """Whether the reported total fell, and not back to what is known after a surcharge."""
-    if reported is None or reported >= before or not known:
+    if reported is None or reported >= before or known.median is None:
         return False
-    return abs(reported - counted - median(known)) > SAME * reported
+    return abs(reported - counted - known.median) > SAME * reported
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -63,6 +63,12 @@ def test_a_surcharge_does_not_move_the_floor() -> None:
     assert [call.surcharge for call in made.calls] == [False, False, True, False, False]
 
 
+def test_the_floor_moves_where_two_calls_agree() -> None:
+    made = calibrated([100, 200, 300, 400, 500, 600], [200, 300, 390, 490, 590, 690])
+    assert [call.expected for call in made.calls] == [None, 300, 400, 500, 590, 690]
+    assert [call.floor for call in made.calls] == [100, 100, 100, 90, 90, 90]
+
+
 def test_an_estimate_follows_the_newest_difference() -> None:
     made = calibrated([100, 200, 300], [200, 320, 440], Exactness.ESTIMATE)
     assert [call.expected for call in made.calls] == [None, 300, 420]
