@@ -22,10 +22,12 @@ CONFIGURATION = SAMPLES / "configuration.json"
 TABLE = [
     ("coding_agent.jsonl", "claude_code", "anthropic", 61, 120, 6, 103, Fidelity.PARTIAL, 75136),
     ("support_triage.jsonl", "openai_chat", "openai_chat", 20, 44, 10, 15, Fidelity.CAPTURED, 8961),
-    ("operations_zh.json", "openai_chat", "openai_chat", 49, 113, 24, 40, Fidelity.RECONSTRUCTED, 15014),
+    ("operations_zh.json", "openai_chat", "openai_chat", 49, 113, 24, 40, Fidelity.RECONSTRUCTED, 15359),
     ("long_chat.json", "anthropic", "anthropic", 42, 84, 42, 0, Fidelity.RECONSTRUCTED, 9139),
 ]
 NAMES = [row[0] for row in TABLE]
+ESTIMATED_PEAKS = {"operations_zh.json": 15012}
+"""Peaks where the extra with the model's own vocabulary is not installed."""
 MACHINE_PATH = re.compile(r"(?<![\w.])(/work|/tmp|/root|/home|/Users|/usr|/opt|/var|/etc|/mnt|/nowhere)/|\b[A-Z]:\\\\")
 MAIL = re.compile(r"(?<![\\\w.+-])[\w.+-]+@([\w-]+(?:\.[\w-]+)+)")
 """An address; a decorator after a line break written as `\\n` is none."""
@@ -67,6 +69,8 @@ def test_sample_reads_as_described(
     assert len(set(asked)) == len(asked) == tool_calls
     assert asked == answered
     assert {call.fidelity for call in found.calls} == {fidelity}
+    if any(profile(model).extra for model in found.models):
+        peak = ESTIMATED_PEAKS[name]
     assert max(replay(found, {"strategy": {"kind": "full_history"}}).calls["in_window"]) == peak
 
 
