@@ -156,6 +156,16 @@ class Library:
             raise _not_found(transcript_id)
         return found[0]
 
+    def named(self, sha256s: Iterable[str]) -> Summary | None:
+        """Return the last changed of the transcripts that have one of these names (sha256, hex); None without any."""
+        wanted = list(dict.fromkeys(sha256s))
+        found: list[Summary] = []
+        with reading(self.engine) as connection:
+            for start in range(0, len(wanted), CHUNK):
+                condition = TranscriptRow.sha256.in_(wanted[start : start + CHUNK])
+                found += _summaries(connection, condition, limit=1, offset=0)
+        return max(found, key=lambda summary: (summary.updated_at, summary.id), default=None)
+
     def count(self, search: str = "") -> int:
         """Return how many transcripts a search finds; without words, how many there are."""
         with reading(self.engine) as connection:

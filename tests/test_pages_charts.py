@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from core.replay import replay
 from pages.parts import charts, palette
 from pages.parts.frames import kinds_used, pointer_columns, segments
+from pages.parts.texts import cut_name, file_name, named_column
 from pages.parts.turns import MOST_MARKS, Bar, bar_of_call, bars_of_calls, bars_of_turns, edges, turns_of
 from tests.pages_app import sample
 
@@ -108,3 +110,49 @@ def test_bars_stand_beside_each_other_with_a_gap() -> None:
     assert edges([]) == []
     assert bar_of_call(bars, 4) == bars[1]
     assert bar_of_call(bars, 99) is None
+
+
+LONG = "support bot, production, summaries of at most 400 tokens, keep 4"
+
+
+def test_a_long_name_is_cut_in_the_legend_and_whole_in_the_tooltip() -> None:
+    points = pd.DataFrame({"place": [1, 1], "tokens": [5, 6], "series": ["as captured", LONG]})
+    columns = pd.DataFrame({"place": [1], "left": [0.5], "right": [1.5], "call": [1], "as captured": [5], LONG: [6]})
+    colours = {"as captured": "#000000", LONG: "#ff0000"}
+    found = charts.lines(points, columns, colours, [], None, "call", False).to_dict()
+    colour = found["layer"][0]["encoding"]["color"]
+    assert colour["scale"]["domain"] == ["as captured", LONG]
+    cut, _, otherwise = colour["legend"]["labelExpr"].partition("[datum.label] || ")
+    assert (json.loads(cut), otherwise) == ({LONG: "support bot, product…s, keep 4"}, "datum.label")
+    tips = found["layer"][-1]["encoding"]["tooltip"]
+    assert [tip["title"] for tip in tips] == ["call", "as captured", LONG]
+    short = charts.lines(points, columns, {"as captured": "#000000"}, [], None, "call", False).to_dict()
+    assert "labelExpr" not in short["layer"][0]["encoding"]["color"]["legend"]
+
+
+def test_a_name_with_points_and_brackets_is_still_one_column() -> None:
+    name = 'v1.2 [beta]: it\'s "new"'
+    columns = pd.DataFrame({"place": [1], "left": [0.5], "right": [1.5], "call": [1], name: [6]})
+    points = pd.DataFrame({"place": [1], "tokens": [6], "series": [name]})
+    found = charts.lines(points, columns, {name: "#000000"}, [], None, "call", False).to_dict()
+    tip = found["layer"][-1]["encoding"]["tooltip"][-1]
+    assert (tip["title"], tip["type"]) == (name, "quantitative")
+    assert tip["field"] == 'v1\\.2 \\[beta\\]: it\\\'s \\"new\\"'
+
+
+@pytest.mark.parametrize(
+    ("name", "cut"),
+    [("", ""), ("x" * 30, "x" * 30), ("x" * 31, "x" * 20 + "…" + "x" * 9), ("a " * 20, "a a a a a a a a a a…a a a a")],
+)
+def test_names_are_cut_in_their_middle(name: str, cut: str) -> None:
+    assert cut_name(name) == cut
+    column = named_column(name)
+    assert (column["label"], column["help"]) == (cut, None if name == cut else name)
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [("keep_last · 2 turns", "keep-last-2-turns"), ("运维", "configuration"), ("a" * 300, "a" * 80), ("../x", "x")],
+)
+def test_a_file_is_named_after_its_configuration(name: str, file: str) -> None:
+    assert file_name(name) == file

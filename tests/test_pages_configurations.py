@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, select
 
 from core.errors import ConfigError
 from pages.parts.saved_configs import compare_address, import_config, provenance_text, snippet
 from storage import Library
-from storage.schema import ConfigurationRow
+from storage.schema import ConfigurationRow, TranscriptRow
 from tests.pages_app import SAMPLES, Open, id_of, page, run, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
@@ -161,3 +161,52 @@ def test_what_an_older_version_saved_and_this_one_refuses_is_shown_with_the_reas
     app.button(key="config_delete_now").click()
     run(app)
     assert [saved.name for saved in store.configs.list()] == [NAME]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"schema_version": 99, "strategy": {"kind": "keep_last"}},
+        {"strategy": {"kind": "of_a_newer_version"}},
+        {"strategy": "keep_last", "model": "gpt-4o", "provenance": "none"},
+        {"strategy": {"kind": "keep_last"}, "settings_of_a_newer_version": True},
+        {},
+    ],
+)
+def test_one_that_a_newer_version_saved_leaves_the_others_as_they_are(
+    page: Open, store: Library, body: dict[str, Any]
+) -> None:
+    row = {"name": "newer", "version": 1, "body": json.dumps(body), "note": "", "created_at": datetime.now(UTC)}
+    with store.engine.begin() as connection:
+        connection.execute(insert(ConfigurationRow), row)
+    for name in ("newer", NAME):
+        app = page(PAGE, config=name)
+        rows = app.dataframe[0].value.set_index("name")
+        assert rows.loc["newer", "strategy"] == "cannot be used"
+        assert rows.loc[NAME, "strategy"] == "summarize_and_keep · 4 turns"
+        assert len(app.error) == (name == "newer")
+
+
+def add_newer_ones(store: Library) -> None:
+    with store.engine.begin() as connection:
+        row = dict(connection.execute(select(TranscriptRow.__table__)).mappings().all()[0])
+        newer = {"updated_at": datetime(2999, 1, 1, tzinfo=UTC), "capture_key": None}
+        rows = [{**row, **newer, "id": 1000 + n, "sha256": f"{n:064d}"} for n in range(1, 701)]
+        connection.execute(insert(TranscriptRow), rows)
+    assert store.list(limit=1)[0].id > 1000
+
+
+def test_the_transcript_it_was_measured_on_is_found_among_many(store: Library) -> None:
+    summary = store.summary(int(id_of(store)))
+    saved = store.configs.save("old", {"strategy": {"kind": "keep_last"}, "provenance": {
+        "transcripts": [{"sha256": "0" * 64}, {"sha256": summary.sha256}]
+    }})  # fmt: skip
+    add_newer_ones(store)
+    assert compare_address(store, saved)["transcript"] == str(summary.id)
+
+
+def test_a_transcript_in_the_address_opens_among_many(page: Open, store: Library) -> None:
+    number = id_of(store)
+    add_newer_ones(store)
+    app = page("compare.py", transcript=number)
+    assert app.title[0].value.startswith(f"Compare on {store.summary(int(number)).title[:8]}")

@@ -6,13 +6,16 @@ full height that takes the pointer: one tooltip with all figures of a call, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 import altair as alt
 import pandas as pd
 
 from . import palette
+from .texts import cut_name
 
 PICKED = "picked"
 """The name of the selection that a click makes; its rows have the field `call`, counted from 1."""
@@ -93,7 +96,7 @@ def lines(
     colour = alt.Color(
         "series:N",
         scale=alt.Scale(domain=list(series), range=list(series.values())),
-        legend=_legend("stroke"),
+        legend=_legend("stroke", series),
         sort=None,
     )
     line = (
@@ -121,10 +124,14 @@ def _within(limits: Sequence[Limit], peak: int) -> tuple[list[Limit], float]:
     return shown, 1.06 * max([peak, 1, *(limit.tokens for limit in shown)])
 
 
-def _legend(symbol: str = "square") -> alt.Legend:
+def _legend(symbol: str = "square", names: Iterable[str] = ()) -> alt.Legend:
+    """Return a legend; long names in it are cut, and whole in the tooltip of every bar."""
+    cut = {name: cut_name(name) for name in names if cut_name(name) != name}
+    shown = {"labelExpr": f"{json.dumps(cut)}[datum.label] || datum.label"} if cut else {}
     return alt.Legend(
-        title=None, orient="top", labelLimit=400, symbolType=symbol, symbolStrokeWidth=3, columnPadding=14, offset=4
-    )
+        title=None, orient="top", labelLimit=400, symbolType=symbol, symbolStrokeWidth=3, columnPadding=14, offset=4,
+        **shown,
+    )  # fmt: skip
 
 
 def _place(columns: pd.DataFrame, axis: str, field: str = "left") -> alt.X:
@@ -179,7 +186,7 @@ def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, top: float, d
     )
     hidden = {"place", "left", "right"}
     tips = [
-        alt.Tooltip(f"{name}:{_kind(columns[name])}", format=_format(columns[name]))
+        alt.Tooltip(field=_field(name), type=_kind(columns[name]), title=name, format=_format(columns[name]))
         for name in columns
         if name not in hidden
     ]
@@ -189,8 +196,13 @@ def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, top: float, d
     return [frame, catch.add_params(hover, picked)]
 
 
-def _kind(column: pd.Series) -> str:
-    return "Q" if pd.api.types.is_numeric_dtype(column) else "N"
+def _field(name: str) -> str:
+    """Return a column's name as Vega takes it: to it a point or a bracket leads into an object."""
+    return re.sub(r"([.\[\]\\'\"])", r"\\\1", name)
+
+
+def _kind(column: pd.Series) -> Literal["quantitative", "nominal"]:
+    return "quantitative" if pd.api.types.is_numeric_dtype(column) else "nominal"
 
 
 def _format(column: pd.Series) -> str:

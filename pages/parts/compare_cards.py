@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +33,7 @@ from .strategy_fields import (
     strategy_said,
     to_form,
 )
+from .texts import file_name
 
 ORDER = ("integer", "number", "choice", "boolean", "text", "list", "any", "json")
 WIDE = ORDER[4:]
@@ -170,7 +170,7 @@ def _export(candidate: Candidate) -> None:
     st.download_button(
         "Export JSON",
         lambda: json.dumps(exported([candidate.replay], datetime.now(UTC)), ensure_ascii=False, indent=2),
-        f"{_file_name(candidate.label)}.json",
+        f"{file_name(candidate.label)}.json",
         "application/json",
         key=f"{candidate.slot}_export",
         icon=":material/download:",
@@ -201,7 +201,3 @@ def _notices(slot: str) -> None:
         show_error(error)
     if saved is not None:
         st.toast(escaped(saved), icon=":material/check:")
-
-
-def _file_name(label: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", label.lower()).strip("-") or "configuration"

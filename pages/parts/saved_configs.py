@@ -20,7 +20,7 @@ from .comparison import label, written
 from .edge import edge, escaped, show_error
 from .limits import as_shown
 from .state import TRANSCRIPT
-from .texts import bounded
+from .texts import bounded, file_name
 
 CONFIG, VERSION = "config", "version"
 """Names in the address."""
@@ -141,8 +141,10 @@ def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
     The transcript is the one that it was measured on, where that is in the library.
     """
     config = load_config(saved.body)
-    measured = {str(entry.get("sha256")) for entry in _objects((saved.body.get("provenance") or {}).get("transcripts"))}
-    found = next((summary for summary in store.list(limit=500) if summary.sha256 in measured), None)
+    given = saved.body.get("provenance")
+    provenance = given if isinstance(given, Mapping) else {}
+    measured = {str(entry.get("sha256")) for entry in _objects(provenance.get("transcripts"))}
+    found = store.named(measured)
     said = {key: value for key, value in as_shown(config).items() if key not in ("provenance", "schema_version")}
     address = {"a": written({**said, "name": saved.name}), "b": written({"strategy": {"kind": "full_history"}})}
     parts = {
@@ -155,9 +157,9 @@ def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
     return address | {key: str(value) for key, value in parts.items() if value is not None}
 
 
-def provenance_text(provenance: Mapping[str, Any] | None) -> str:
+def provenance_text(provenance: Any) -> str:
     """Return in sentences what a configuration was measured on."""
-    if not provenance:
+    if not isinstance(provenance, Mapping) or not provenance:
         return "Written by hand or not exported from a comparison: nothing says what it was measured on."
     transcripts = _objects(provenance.get("transcripts"))
     measured = next(iter(_objects([provenance.get("measured")])), {})
@@ -225,5 +227,4 @@ def _text(body: Mapping[str, Any]) -> str:
 
 
 def _file_name(saved: SavedConfig) -> str:
-    plain = "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in saved.name.lower())
-    return f"{'-'.join(part for part in plain.split('-') if part) or 'configuration'}.json"
+    return f"{file_name(saved.name)}.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +21,32 @@ MOST_SHOWN = 2_000_000
 
 WRAPPED = 100_000
 """Longer texts are not wrapped: a browser needs seconds for it."""
+
+
+LONGEST_NAME = 30
+"""Characters of a configuration's name in a legend or a table's head."""
+NAME_END = 9
+"""Characters of its end that stay: names often differ only there."""
+LONGEST_FILE_NAME = 80
+
+
+def cut_name(name: str) -> str:
+    """Return a name with its middle left out where it is long."""
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[: LONGEST_NAME - NAME_END - 1].rstrip()}…{name[-NAME_END:].strip()}"
+
+
+def named_column(name: str, **settings: Any) -> Any:
+    """Return a column of texts under a name; a long one is cut, and whole in the help of the table's head."""
+    cut = cut_name(name)
+    return st.column_config.TextColumn(cut, help=None if cut == name else name, **settings)
+
+
+def file_name(name: str) -> str:
+    """Return the name of a file for what has a name of its own, without its ending."""
+    plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+    return plain[:LONGEST_FILE_NAME].strip("-") or "configuration"
 
 
 def bounded(
