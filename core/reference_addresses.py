@@ -52,16 +52,20 @@ def is_namespace(url: str) -> bool:
     return _NAMESPACE.match(url) is not None
 
 
-def url_forms(url: str) -> Iterator[str]:
-    """Yield the address without its scheme, then without query and fragment, then its parents down to the host."""
+def url_forms(url: str) -> list[str]:
+    """Return the address without its scheme, then without query and fragment, then its parents down to the host.
+
+    There is none where nothing follows the scheme; `file:///srv/a` has no host, so its last form is `/srv`.
+    """
     url = url.partition("://")[2].rstrip("/")
-    yield url
+    forms = [url]
     plain = _QUERY.split(url, maxsplit=1)[0].rstrip("/")
     if plain != url:
-        yield plain
+        forms.append(plain)
     while "/" in plain:
         plain = plain[: plain.rfind("/")]
-        yield plain
+        forms.append(plain)
+    return [form for form in forms if any(map(str.isalnum, form))]
 
 
 def _run_start(text: str, stop: int, characters: str, longest: int) -> int:

@@ -33,6 +33,8 @@ LONGEST = 400
 UUID_LENGTH = 36
 _DIGIT = re.compile("[0-9]")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_UUID_INSIDE = re.compile(rf"(?<![A-Za-z0-9]){_UUID.pattern}(?![A-Za-z0-9])")
+_DATED = re.compile(r"[12][0-9]{3}-[01][0-9]-[0-3][0-9]")
 _HASH = re.compile(r"0x[0-9a-fA-F]{2,64}|(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
 _ERROR = re.compile(
     r"E\d{3,5}|ERR_[A-Z0-9_]+|E(?:NOENT|ACCES|PERM|EXIST|CONNREFUSED|CONNRESET|CONNABORTED|TIMEDOUT|ADDRINUSE|NOTFOUND"
@@ -91,7 +93,9 @@ def _references(word: str, called: bool, quoted: bool) -> Iterator[Reference]:
             if place and piece.isdigit():
                 continue
             yield from _references(piece, called and place == len(pieces) - 1, quoted)
-    elif _JOINTS.search(word):
+    elif len(word) > UUID_LENGTH and (uuid := _UUID_INSIDE.search(word)):
+        yield Reference(ReferenceClass.UUID, (uuid[0].lower(),))
+    elif _JOINTS.search(word) and not _DATED.search(word):
         for piece in _JOINTS.split(word):
             named = name_reference(piece, called and word.endswith(piece))
             if named is not None:

@@ -42,8 +42,8 @@ def quotations(text: str, code: bool, is_finer: Callable[[int, int], bool]) -> I
         spans = []
         for found in pattern.finditer(left):
             inner = found[1]
-            if inner is None or len(inner) < 2:
-                continue
+            if inner is None or len(inner) < 2 or not text.startswith(inner, found.start(1)):
+                continue  # a plain word, or what stands around a quotation taken before
             reference = _quotation(inner, code and mark != "`")
             if reference is not None and not is_finer(*found.span(1)):
                 spans.append(found.span())

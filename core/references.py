@@ -25,8 +25,8 @@ __all__ = ["Reference", "ReferenceClass", "references_of"]
 _QUERY_MARKS = re.compile("[&=#]")
 _DIGIT = re.compile("[0-9]")
 _ERROR = re.compile(
-    r"\bHTTP(?:/\d\.\d)?\s(?P<http>[1-5]\d\d)\b|\b(?P<exit>exit (?:code|status)):? (?P<code>\d{1,3})\b"
-    r"|\b[Ss]tatus(?: code)?:? (?P<status>[45]\d\d)\b|\b[Ee]rrno:? (?P<errno>\d{1,3})\b",
+    r"\b(?:HTTP(?:/\d\.\d)?\s(?P<http>[1-5]\d\d)|(?P<exit>exit (?:code|status)):? (?P<code>\d{1,3})"
+    r"|[Ss]tatus(?: code)?:? (?P<status>[45]\d\d)|[Ee]rrno:? (?P<errno>\d{1,3}))\b(?![.-]\d)",
     re.ASCII,
 )
 _ERROR_MARKS = {
@@ -118,8 +118,8 @@ class _Extraction:
         spans = []
         for start, stop, url in urls(self.left):
             spans.append((start, stop))
-            if not is_namespace(url):
-                self.found.append(Reference(ReferenceClass.URL, tuple(url_forms(url))))
+            if not is_namespace(url) and (forms := url_forms(url)):
+                self.found.append(Reference(ReferenceClass.URL, tuple(forms)))
                 self.found += _query_values(url, self.code)
         self._claim(spans)
 

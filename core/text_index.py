@@ -28,6 +28,8 @@ _BLOCK = 1 << 20
 
 _NAMES = (ReferenceClass.IDENTIFIER, ReferenceClass.HASH)
 WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
+_ALPHANUMERIC = WORD - {"_"}
+_DOT_OR_HYPHEN = frozenset(".-")
 _PATH_BEFORE = WORD | frozenset(".-")
 _PATH_AFTER = WORD | frozenset("-")
 _URL_AFTER = WORD | frozenset("-%")
@@ -94,7 +96,9 @@ class TextIndex:
             return holds_number(self.text, form)
         if kind is ReferenceClass.PATH:
             return self._holds_path(form)
-        if kind in (ReferenceClass.EMAIL, ReferenceClass.UUID):
+        if kind is ReferenceClass.UUID:
+            return _found(self._folded, form, _ALPHANUMERIC, _ALPHANUMERIC)
+        if kind is ReferenceClass.EMAIL:
             return _found(self._folded, form, _ID_BESIDE, _ID_BESIDE)
         if kind is ReferenceClass.URL:
             return _found(self.text, form, WORD, _URL_AFTER)
@@ -143,8 +147,8 @@ def _holds_id(text: str, form: str) -> bool:
 def _found(text: str, form: str, before: frozenset[str], after: frozenset[str], path: bool = False) -> bool:
     """Search a form that has no character of `before` at its left and none of `after` at its right.
 
-    A side of the form that is no word itself needs no boundary. A path may go on after a slash, and a full stop ends
-    it only where no further word follows.
+    A side of the form that is no word itself needs no boundary. A path may go on after a slash, and a full stop or
+    hyphen ends it only where no further word follows.
     """
     left, right = form[0] in WORD or path, form[-1] in WORD
     at = text.find(form)
@@ -161,15 +165,20 @@ def _found(text: str, form: str, before: frozenset[str], after: frozenset[str], 
 def _joined_left(text: str, at: int, form: str, before: frozenset[str]) -> bool:
     if at == 0:
         return False
+    beside, earlier = text[at - 1], text[max(0, at - 2) : at - 1]
+    if beside == "-" and before is _PATH_BEFORE:
+        return earlier in WORD  # else it is an option's
     if form[0] == "/":
         # `/a/b` goes on to the left in `x/a/b`, but not in `c:/a/b` or `file:/a/b`.
-        return text[at - 1] in WORD or text[at - 1] in ".-~"
-    return text[at - 1] in before
+        return beside in WORD or beside in ".~"
+    if beside == "." and before is _PATH_BEFORE:
+        return earlier not in _DOT_OR_HYPHEN  # `.env` is no `env`, but `...env` is one
+    return beside in before
 
 
 def _joined_right(text: str, stop: int, after: frozenset[str], path: bool) -> bool:
     if stop >= len(text):
         return False
-    if path and text[stop] == ".":
-        return text[stop + 1 : stop + 2] in WORD and stop + 1 < len(text)
+    if path and text[stop] in ".-":
+        return text[stop + 1 : stop + 2] in WORD
     return text[stop] in after

@@ -20,6 +20,7 @@ from .dialects.base import Dialect, Message, Part, PartKind
 from .normal_text import arguments_text, normal
 from .reference_chunks import last_name
 from .reference_classes import Reference, ReferenceClass
+from .reference_dates import day_alone
 from .reference_names import tool_names
 from .references import references_of
 from .sections import sections
@@ -194,13 +195,16 @@ def _text_of(part: Part) -> str:
 
 
 def _each_once(uses: Iterable[Use | None]) -> tuple[Use, ...]:
-    """Return the uses without repetitions; `manager.ast_from_file` beside `ast_from_file` is one."""
+    """Return the uses without what others of them say as well."""
     found = dict.fromkeys(use for use in uses if use is not None)
-    alone = {use.form for use in found if use.kind is ReferenceClass.IDENTIFIER}
-    return tuple(use for use in found if use.kind is not ReferenceClass.IDENTIFIER or not _is_longer(use.form, alone))
+    names = {use.form for use in found if use.kind is ReferenceClass.IDENTIFIER}
+    days = {day_alone(use.form) for use in found if use.kind is ReferenceClass.DATE}
+    return tuple(use for use in found if not _is_said_by(use, names, days))
 
 
-def _is_longer(form: str, alone: Collection[str]) -> bool:
-    """Whether a dotted name ends in one that stands alone."""
-    last = last_name(form)
-    return last != form and last in alone
+def _is_said_by(use: Use, names: Collection[str], days: Collection[str | None]) -> bool:
+    """Whether `manager.ast_from_file` stands beside `ast_from_file`, or `10 March` beside `10 March 2026`."""
+    if use.kind is ReferenceClass.IDENTIFIER:
+        last = last_name(use.form)
+        return last != use.form and last in names
+    return use.kind is ReferenceClass.DATE and use.form in days

@@ -88,6 +88,26 @@ def test_masked_results_are_lost_with_their_decision() -> None:
     assert [(item.kind, item.form) for item in loss.copied_items] == [(LINE, "return order.net_sum + order.tax_sum")]
 
 
+REPEATED = [
+    ("10 March 2026, so by 10 March", ["2026-03-10"]),
+    ("10 March, and not 11 March 2026", ["--03-10", "2026-03-11"]),
+    ("order.net_sum is net_sum", ["net_sum"]),
+    ("order.net_sum", ["order.net_sum"]),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), REPEATED)
+def test_what_a_response_says_twice_is_one_use(answer: str, expected: list[str]) -> None:
+    asked = "10 March 2026 or 11 March 2026? order.net_sum"
+    (call,) = uses_of(run([user(asked), says(answer)])).calls
+    assert [use.form for use in call.used] == expected
+
+
+def test_an_address_without_a_host_is_read() -> None:
+    (call,) = uses_of(run([user("Open file:///srv/app/log.txt"), says("I opened file:///srv/app/other.txt")])).calls
+    assert [use.form for use in call.used] == ["/srv/app"]
+
+
 def test_a_name_repeated_in_a_kept_span_is_not_lost() -> None:
     """The edit of call 2 repeats `total_price`, which call 3 uses when the file itself is masked."""
     loss = measured(run(CODING), MASK_1)

@@ -126,6 +126,67 @@ def test_what_everybody_writes_is_none(text: str) -> None:
     assert keys(text) == set()
 
 
+WHOLE = [
+    ("10-12 March 2026", {"2026-03-10", "2026-03-12"}),
+    ("10–12 March 2026", {"2026-03-10", "2026-03-12"}),
+    ("from 1 to 3 May", {"--05-01", "--05-03"}),
+    ("March 10-12, 2026", {"2026-03-10", "2026-03-12"}),
+    ("March 10 to 12, 2026", {"2026-03-10", "2026-03-12"}),
+    ("10 March - 12 April 2026", {"--03-10", "2026-04-12"}),
+    ("the 10th of March, 2026", {"2026-03-10"}),
+    ("Mar 3 May 4", {"--03-03", "--05-04"}),
+    ("Date:   Tue Mar 10 09:12:44 2026 +0100", {"2026-03-10"}),
+    ("Tue Mar 10 09:12:44 UTC 2026", {"2026-03-10"}),
+    ("Tue, 10 Mar 2026 09:12:44 GMT", {"2026-03-10"}),
+    ("-rw-r--r-- 1 ann ann Mar  5 10:52 a", {"--03-05"}),
+    ("due 13 March, at 17:00", {"--03-13"}),
+    ("on 2026-03-10T09:00:00+01:00", {"2026-03-10"}),
+    ("at 2026-03-10 09:00:00,123 INFO", {"2026-03-10"}),
+    ("2026-03-10 - 2026-03-12", {"2026-03-10", "2026-03-12"}),
+    ("logs/2026-03-10/app.log", {"logs/2026-03-10/app.log"}),
+    ("HTTP/1.1 200 2026-03-10", {"200", "2026-03-10"}),
+    ("exit status 2026-03-10", {"2026-03-10"}),
+    ("50% 2026-03-10", {"50 %", "2026-03-10"}),
+    ("call_253fd5ef-38bf-4f4a-804a-98df5088a868", {"253fd5ef-38bf-4f4a-804a-98df5088a868"}),
+    ("urn:uuid:253fd5ef-38bf-4f4a-804a-98df5088a868", {"253fd5ef-38bf-4f4a-804a-98df5088a868"}),
+    ("HAT052-1", {"HAT052-1"}),
+    ("ABC-123.", {"ABC-123"}),
+    ("ABC-123-4", set()),
+    ("ORD-2024-001", set()),
+    ("id_2026-03-10", set()),
+    ("2026-03-10-1234", set()),
+    ("2026-03-10_backup", set()),
+    ("gpt-4o-2024-08-06", set()),
+    ("HTTP 404-2026", set()),
+    ("status code 500.5", {"500.5"}),
+    ("exit code 1.5", set()),
+    ("192.168.10.200", set()),
+    ("max_length-1", {"max_length"}),
+    ('"Run `go mod tidy` first"', {"go mod tidy"}),
+    ("'see \"two words.\" and more'", {"two words"}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), WHOLE)
+def test_no_date_or_id_is_cut(text: str, expected: set[str]) -> None:
+    """What one class cannot take whole, no other class takes a piece of."""
+    assert {key for _, key in keys(text)} == expected
+
+
+ADDRESSES = [
+    ("file:///srv/app/log.txt", ("/srv/app/log.txt", "/srv/app", "/srv")),
+    ("https:////x", ("//x",)),
+    ("see file:/// now", None),
+    ("http://,;:", None),
+    ("git+ssh://host.example/a", ("host.example/a", "host.example")),
+]
+
+
+@pytest.mark.parametrize(("text", "forms"), ADDRESSES)
+def test_no_form_of_an_address_is_empty(text: str, forms: tuple[str, ...] | None) -> None:
+    assert [reference.forms for reference in references_of(text)] == ([] if forms is None else [forms])
+
+
 def test_values_in_a_query_are_references_too() -> None:
     assert keys("https://fhir.example/Obs?patient=S2111822") == {
         ("url", "fhir.example/Obs?patient=S2111822"),
@@ -205,10 +266,21 @@ HELD = [
     ("path", "/a/b", "c:/a/b", True),
     ("path", "/a/b", "x/a/b", False),
     ("path", "c:/a/b", "C:/a/b/c", True),
+    ("path", "src/a.py", "src/a.py->x", True),
+    ("path", "src/a.py", "src/a.py-x", False),
+    ("path", "Makefile", "-Makefile", True),
+    ("path", "Makefile", "my-Makefile", False),
+    ("path", "env.py", ".env.py", False),
+    ("path", "a.py", "...a.py", True),
+    ("url", "a.example/b", "https://a.example/b_c", False),
     ("url", "a.example/b", "https://a.example/b/c", True),
     ("url", "a.example/b", "https://a.example/bc", False),
     ("email", "a@b.example", "A@B.example", True),
     ("uuid", "253fd5ef-38bf-4f4a-804a-98df5088a868", "253FD5EF-38BF-4F4A-804A-98DF5088A868", True),
+    ("uuid", "253fd5ef-38bf-4f4a-804a-98df5088a868", "call_253fd5ef-38bf-4f4a-804a-98df5088a868-1", True),
+    ("uuid", "253fd5ef-38bf-4f4a-804a-98df5088a868", "253fd5ef-38bf-4f4a-804a-98df5088a8681", False),
+    ("date", "2026-03-12", "10-12 March 2026", True),
+    ("date", "2026-03-10", "Tue Mar 10 09:12:44 2026", True),
     ("date", "2024-05-21", "May 21, 2024", True),
     ("date", "--05-21", "2024-05-21", True),
     ("date", "2024-05-21", "2024-05-22", False),
@@ -242,11 +314,15 @@ def test_the_words_of_a_huge_text_are_found_across_blocks() -> None:
     assert words_of(text, frozenset((b"last_word", b"wor", b"word"))) == {b"last_word", b"word"}
 
 
-@given(st.text(alphabet=st.sampled_from(list("aZ09_./\\:@#$%,-'\"`“”《》 \n中é{}=")), max_size=80), st.booleans())
+PIECES = [*"aZ09_./\\:@#$%,-'\"`“”《》 \n中é{}=", "->", "Makefile"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=80).map("".join), st.booleans())
 def test_a_text_holds_its_own_references(text: str, code: bool) -> None:
     plain = normal(text)
     index = TextIndex(plain)
     for kind, forms in references_of(plain, code):
+        assert all(forms)
         assert index.holds(kind, forms[0]), (kind, forms[0])
 
 
