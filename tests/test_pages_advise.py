@@ -75,7 +75,7 @@ def test_a_window_with_room_is_left_alone(page: Open, store: Library) -> None:
 
 def test_without_a_known_window_a_limit_is_asked_for(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store, CODING), model="nobody-knows-it")
-    assert "Type a soft limit above, for instance 38,000 tokens" in shown(app)
+    assert "Type a soft limit above, for instance 37,000 tokens" in shown(app)
 
 
 def test_a_call_can_be_chosen(page: Open, store: Library) -> None:
