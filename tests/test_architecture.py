@@ -6,6 +6,7 @@ import ast
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import requires, version
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,21 @@ def test_every_range_of_the_distribution_is_the_one_that_is_tested() -> None:
     for line in PROJECT["dependencies"] + OF_READERS:
         declared = Requirement(line)
         assert tested[declared.name] == declared.specifier
+
+
+@pytest.mark.parametrize("path", [*sources(*FOLDERS), ROOT / "app.py"], ids=name_of)
+def test_every_package_that_is_imported_is_a_requirement(path: Path) -> None:
+    declared = modules([str(requirement) for requirement in REQUIREMENTS]) | {"tiktoken_ext"}
+    foreign = absolute_imports(path) - sys.stdlib_module_names - declared - {*FOLDERS, "app"}
+    assert not foreign, f"{name_of(path)} imports {sorted(foreign)}"
+
+
+def test_ranges_of_what_streamlit_brings_overlap_with_its_own() -> None:
+    ours = {requirement.name: requirement.specifier for requirement in REQUIREMENTS}
+    brought = {wanted.name: wanted.specifier for wanted in map(Requirement, requires("streamlit") or [])}
+    for name in ours.keys() & brought.keys():
+        assert (ours[name] & brought[name]).contains(version(name)), name
+    assert {"starlette", "websockets", "packaging"} <= ours.keys() & brought.keys()
 
 
 def test_every_requirement_is_a_range() -> None:
