@@ -28,6 +28,7 @@ from .findings_strategy import (
     summary_larger,
     thrash,
 )
+from .findings_unread import uncounted_files
 from .replay import Replay
 
 __all__ = ["FINDERS", "Finding", "Level", "findings"]
@@ -47,6 +48,7 @@ FINDERS: tuple[Callable[[Replay], Iterator[Finding]], ...] = (
     duplicate_instructions,
     captured_truncated,
     counts_drift,
+    uncounted_files,
     tool_output_share,
     fetched_again,
     never_referenced,
