@@ -35,7 +35,8 @@ def model_name(transcript: Transcript) -> str | None:
 def pinned(config: Configuration, transcript: Transcript) -> Configuration:
     """Return the configuration with the model, its limits, its counter and the dialect that it leaves open.
 
-    What is not known stays null: a window without documentation, the encoding of an unknown model.
+    What is not known stays null: a window without documentation, the encoding of an unknown model. A model counted
+    without its own tokenizer is pinned as well: production may have it, and would count otherwise.
     """
     name = config.model.name or model_name(transcript)
     known = profile(name)
@@ -48,7 +49,7 @@ def pinned(config: Configuration, transcript: Transcript) -> Configuration:
         }
     )
     counter = config.counter
-    certain = known.exactness is Exactness.EXACT or known.scale != 1.0
+    certain = known.exactness is Exactness.EXACT or known.scale != 1.0 or known.extra is not None
     if certain and counter == type(counter)():
         counter = type(counter)(kind="tiktoken", encoding=known.encoding, scale=known.scale)
     return config.model_copy(update={"model": model, "counter": counter})

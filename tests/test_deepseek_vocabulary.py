@@ -15,14 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import deepseek_vocabulary, exact_count
+from core.config import load_config
 from core.cuts import cut_points
 from core.deepseek_vocabulary import DEEPSEEK, deepseek_encoding, has_deepseek, is_split_off
 from core.encodings import encoding, require_encoding
 from core.errors import ConfigError
 from core.exact_count import count_exactly
+from core.export import pinned
 from core.models import profile
 from core.runtime import ContextRuntime
 from core.tokens import Exactness, TiktokenCounter, counter_for_model, is_deepseek
+from core.transcript import ROOT, Call, Transcript
 
 installed = pytest.mark.skipif(not has_deepseek(), reason="the extra 'deepseek' is not installed")
 WORDS = ["word", "Word", "it's", "中文", "é", "e\u0301", "1234", "Ⅷ", "²", "!", "</x>", "/", "😀", "\ud83d", "ア・イ"]
@@ -237,3 +240,11 @@ def test_another_vocabulary_is_not_taken(tmp_path: Path, monkeypatch: pytest.Mon
 )
 def test_models_with_this_vocabulary(model: str, its: bool) -> None:
     assert is_deepseek(model) is its
+
+
+def test_an_export_made_without_the_extra_counts_the_same_where_it_is_installed(no_extra: None) -> None:
+    transcript = Transcript(
+        "openai_chat", ({"role": "user", "content": "Hi"},), (ROOT,), ({"model": "deepseek-chat"},), (Call(0, 0, 0),)
+    )
+    config = pinned(load_config({"strategy": {"kind": "keep_last"}}), transcript)
+    assert (config.model.name, config.counter.encoding) == ("deepseek-chat", "o200k_base")
