@@ -27,7 +27,7 @@ RECORDINGS = {
     "pandas": "swe-agent/pandas-53652-swesmith.traj.gz",
     "deerflow": "langgraph-thread/deerflow-research-74msgs.json",
     "openhands log": "openai-chat/lmcache-openhands-requests.jsonl.gz",
-    "telecom": "tau2-bench/gpt-4.1-telecom-1trial.json.gz",
+    "airline": "tau-bench/gpt-4o-airline.json.gz",
 }
 LONG = ("astroid", "django")
 """The coding runs of more than 100 calls."""
