@@ -19,6 +19,7 @@ from .event_log import EventLog, Ignored, Position
 from .fields import inner, listed, objects, text, texts_of
 from .formats import Format, Reading, share
 from .records import Record
+from .sessions import one_session
 from .shapes import is_item, is_message
 from .times import parse_time
 
@@ -42,14 +43,6 @@ def sniff(values: Sequence[Any]) -> float:
         return 0.97
     bare = isinstance(first, Mapping) and {"id", "timestamp"} <= first.keys() and "instructions" in first
     return 0.97 * share(values[1:], _is_bare) if bare else 0.0
-
-
-def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the session of a rollout."""
-    rollout = _Rollout(reading)
-    for record in reading.records:
-        rollout.take(record)
-    yield from rollout.transcript()
 
 
 class _Rollout:
@@ -214,7 +207,7 @@ class _Rollout:
             kept = [*injected, self.log.builder.dialect.text_message("user", summary)] if summary else injected
         self.log.compact(kept)
 
-    def transcript(self) -> Iterator[Transcript]:
+    def transcripts(self) -> Iterator[Transcript]:
         """Yield the session, if it holds anything."""
         self._flush()
         ignored = self.ignored.tell()
@@ -268,4 +261,4 @@ def _is_injected(item: Wire) -> bool:
     return item.get("role") == "developer" or (item.get("role") == "user" and said.startswith(_INJECTED[:2]))
 
 
-FORMAT = Format("codex", "Codex rollouts", sniff, read)
+FORMAT = Format("codex", "Codex rollouts", sniff, one_session(_Rollout))

@@ -16,6 +16,7 @@ from .fields import inner, text
 from .formats import Format, Reading, share
 from .records import Record
 from .responses import count
+from .sessions import one_session
 
 EVENTS = frozenset(
     """
@@ -28,14 +29,6 @@ _FIGURES = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_o
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are the events of `codex exec`."""
     return 0.97 * share(values, _is_event) if any(map(_is_own, values)) else 0.0
-
-
-def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the thread."""
-    thread = _Thread(reading)
-    for record in reading.records:
-        thread.take(record)
-    yield from thread.transcript()
 
 
 class _Thread:
@@ -104,7 +97,7 @@ class _Thread:
             self.log.with_usage(self._turn, _usage(grown))
         self._total, self._turn = total or self._total, self.log.calls
 
-    def transcript(self) -> Iterator[Transcript]:
+    def transcripts(self) -> Iterator[Transcript]:
         """Yield the thread, if anything was said in it."""
         for name, item in self._started.items():
             spoken, _ = _as_items(item, name)
@@ -169,4 +162,4 @@ def _is_own(value: Any) -> bool:
     return _is_event(value) and value["type"] != "error"
 
 
-FORMAT = Format("codex_exec", "Codex exec event streams", sniff, read)
+FORMAT = Format("codex_exec", "Codex exec event streams", sniff, one_session(_Thread))

@@ -18,6 +18,7 @@ from .fields import inner, objects, text, texts_of
 from .formats import Format, Reading, share
 from .records import Record
 from .responses import count
+from .sessions import one_session
 from .times import parse_time
 
 GROUPS = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "subagent.", "skill.", "abort", "model.")
@@ -26,14 +27,6 @@ GROUPS = ("session.", "user.", "assistant.", "tool.", "system.", "hook.", "subag
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are a session of Copilot CLI."""
     return 0.97 * share(values, _is_event)
-
-
-def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the session, then its sub-agents."""
-    session = _Session(reading)
-    for record in reading.records:
-        session.take(record)
-    yield from session.transcripts()
 
 
 class _Session:
@@ -170,4 +163,4 @@ def _is_event(value: Any) -> bool:
     return kind.startswith(GROUPS) and "payload" not in value and ("parentId" in value or "id" in value)
 
 
-FORMAT = Format("copilot_cli", "Copilot CLI sessions", sniff, read)
+FORMAT = Format("copilot_cli", "Copilot CLI sessions", sniff, one_session(_Session))

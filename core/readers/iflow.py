@@ -19,6 +19,7 @@ from .fields import inner, text
 from .formats import Format, Reading, share
 from .records import Record
 from .responses import anthropic_usage
+from .sessions import one_session
 from .times import parse_time
 
 _KNOWN = frozenset({"summary", "system", "file-history-snapshot", "progress", "user/meta"})
@@ -27,14 +28,6 @@ _KNOWN = frozenset({"summary", "system", "file-history-snapshot", "progress", "u
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are a session of iFlow."""
     return 0.98 * share(values, _is_line) if any(map(_is_own, values)) else 0.0
-
-
-def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the session."""
-    session = _Session(reading)
-    for record in reading.records:
-        session.take(record)
-    yield from session.transcript()
 
 
 class _Session:
@@ -110,7 +103,7 @@ class _Session:
             ordered = sorted(results, key=lambda block: text(block, "type") != "tool_result")
             self.log.say({"role": "user", "content": ordered}, self._place)
 
-    def transcript(self) -> Iterator[Transcript]:
+    def transcripts(self) -> Iterator[Transcript]:
         """Yield the session, if it holds messages."""
         self._flush()
         self._say_results()
@@ -152,4 +145,4 @@ def _is_own(value: Any) -> bool:
     return isinstance(blocks, list) and any(inner(block, "content", "responseParts") for block in blocks)
 
 
-FORMAT = Format("iflow", "iFlow CLI sessions", sniff, read)
+FORMAT = Format("iflow", "iFlow CLI sessions", sniff, one_session(_Session))

@@ -14,7 +14,7 @@ from ..transcript import Usage
 from ..wire import Wire, text_of
 from . import chat_wire
 from .fields import inner, listed, objects, text
-from .responses import anthropic_usage, count, openai_usage
+from .responses import DetailKeys, anthropic_usage, detailed_usage, openai_usage
 
 ROLES = {
     "human": "user",
@@ -31,6 +31,8 @@ ROLES = {
 CALL_BLOCKS = frozenset(
     {"tool_use", "tool_call", "tool_call_chunk", "input_json_delta", "function_call", "invalid_tool_call"}
 )
+METADATA = DetailKeys("input_token_details", "cache_read", "cache_creation", "output_token_details", "reasoning")
+"""Where LangChain keeps what the tokens of a call consist of."""
 THOUGHT_BLOCKS = frozenset({"thinking", "reasoning", "reasoning_content"})
 
 
@@ -82,16 +84,7 @@ def usage_of(value: Wire) -> Usage:
 
 def metadata_usage(usage: Any) -> Usage:
     """Return the usage that LangChain's and LangSmith's `usage_metadata` hold."""
-    if not isinstance(usage, Mapping):
-        return Usage()
-    given, answered = inner(usage, "input_token_details"), inner(usage, "output_token_details")
-    return Usage(
-        input=count(usage.get("input_tokens")),
-        cache_read=count(given.get("cache_read")),
-        cache_write=count(given.get("cache_creation")),
-        output=count(usage.get("output_tokens")),
-        reasoning=count(answered.get("reasoning")),
-    )
+    return detailed_usage(usage, METADATA)
 
 
 def model_of(value: Wire) -> str | None:

@@ -16,6 +16,7 @@ from .fields import inner, objects, text, texts_of
 from .formats import Format, Reading, share
 from .records import Record
 from .responses import count
+from .sessions import one_session
 from .times import parse_time
 
 COMPACTED = "The conversation history before this point was compacted into the following summary:\n\n"
@@ -33,14 +34,6 @@ def sniff(values: Sequence[Any]) -> float:
     if any(_is_header(value) for value in values):
         return 0.97 * share(values, _is_entry)
     return 0.9 * share(values, _is_message)
-
-
-def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the session."""
-    session = _Session(reading)
-    for record in reading.records:
-        session.take(record)
-    yield from session.transcript()
 
 
 class _Session:
@@ -156,7 +149,7 @@ class _Session:
         self.log.compact([summary, *(wire for messages in reversed(kept) for wire in messages)])
         return [summary]
 
-    def transcript(self) -> Iterator[Transcript]:
+    def transcripts(self) -> Iterator[Transcript]:
         """Yield the session, if it holds anything."""
         ignored = self.ignored.tell()
         if not self.log.builder.messages and not self.log.calls:
@@ -220,4 +213,4 @@ def _is_message(value: Any) -> bool:
     return "id" in value and ("parentId" in value or text(message, "role") in ("toolResult", "bashExecution"))
 
 
-FORMAT = Format("pi", "pi sessions", sniff, read)
+FORMAT = Format("pi", "pi sessions", sniff, one_session(_Session))

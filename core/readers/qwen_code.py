@@ -17,6 +17,7 @@ from .fields import inner, listed, text, texts_of
 from .formats import Format, Reading, share
 from .records import Record
 from .responses import count, gemini_usage
+from .sessions import one_session
 from .shapes import is_content
 from .times import parse_time
 
@@ -27,14 +28,6 @@ COMPRESSION = "chat_compression"
 def sniff(values: Sequence[Any]) -> float:
     """Return how likely some records are a session of Qwen Code."""
     return 0.97 * share(values, _is_line) if any(map(_is_own, values)) else 0.0
-
-
-def read(reading: Reading) -> Iterator[Transcript]:
-    """Yield the session."""
-    session = _Session(reading)
-    for record in reading.records:
-        session.take(record)
-    yield from session.transcript()
 
 
 @dataclass(slots=True)
@@ -115,7 +108,7 @@ class _Session:
                 return None
         return None
 
-    def transcript(self) -> Iterator[Transcript]:
+    def transcripts(self) -> Iterator[Transcript]:
         """Yield the session, if it holds messages."""
         ignored = self.ignored.tell()
         if not self._entries:
@@ -177,4 +170,4 @@ def _is_own(value: Any) -> bool:
     return _is_line(value) and isinstance(inner(value, "message").get("parts"), list)
 
 
-FORMAT = Format("qwen_code", "Qwen Code sessions", sniff, read)
+FORMAT = Format("qwen_code", "Qwen Code sessions", sniff, one_session(_Session))

@@ -13,7 +13,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..transcript import Usage
 from ..wire import Wire
@@ -106,18 +106,38 @@ def openai_usage(usage: Any) -> Usage:
     )
 
 
-def responses_usage(usage: Any) -> Usage:
-    """Return the usage of an OpenAI Responses response."""
+class DetailKeys(NamedTuple):
+    """Where a provider's usage keeps what its input and output tokens consist of."""
+
+    given: str
+    cache_read: str
+    cache_write: str
+    answered: str
+    reasoning: str
+
+
+RESPONSES = DetailKeys(
+    "input_tokens_details", "cached_tokens", "cache_write_tokens", "output_tokens_details", "reasoning_tokens"
+)
+
+
+def detailed_usage(usage: Any, keys: DetailKeys) -> Usage:
+    """Return the usage of `input_tokens` and `output_tokens` with their details."""
     if not isinstance(usage, Mapping):
         return Usage()
-    given, answered = _object(usage, "input_tokens_details"), _object(usage, "output_tokens_details")
+    given, answered = _object(usage, keys.given), _object(usage, keys.answered)
     return Usage(
         input=count(usage.get("input_tokens")),
-        cache_read=count(given.get("cached_tokens")),
-        cache_write=count(given.get("cache_write_tokens")),
+        cache_read=count(given.get(keys.cache_read)),
+        cache_write=count(given.get(keys.cache_write)),
         output=count(usage.get("output_tokens")),
-        reasoning=count(answered.get("reasoning_tokens")),
+        reasoning=count(answered.get(keys.reasoning)),
     )
+
+
+def responses_usage(usage: Any) -> Usage:
+    """Return the usage of an OpenAI Responses response."""
+    return detailed_usage(usage, RESPONSES)
 
 
 def gemini_usage(usage: Any) -> Usage:
