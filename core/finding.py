@@ -54,11 +54,6 @@ def on_chain(replay: Replay) -> list[bool]:
     return [bool(call) and first == firsts[call - 1] for call, first in enumerate(firsts)]
 
 
-def last_of_each_log(replay: Replay) -> dict[int, int]:
-    """Return the last call of each conversation that was read as one, by the identity of its log."""
-    return {id(replay.plan(call).log): call for call in calls_of(replay)}
-
-
 def calls_by_log(replay: Replay) -> list[list[int]]:
     """Return the calls of each conversation that was read as one."""
     found: dict[int, list[int]] = {}

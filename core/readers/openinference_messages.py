@@ -12,9 +12,6 @@ from ..wire import Wire, text_of
 from . import chat_wire
 from .fields import inner, objects, text
 
-LONGEST_LIST = 100_000
-"""An index above this is damage."""
-
 
 def nested(attributes: Mapping[str, Any], prefix: str) -> Any:
     """Return the value that the attributes below a prefix make up, numbers in their paths being places in lists."""
