@@ -15,11 +15,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .branch import Branch
+from .copied_lines import lines_of
 from .loss_details import Gone, LostUse
+from .normal_text import normal
 from .reference_classes import ReferenceClass
 from .spans import SpanKind
 from .uses import Uses, uses_of
-from .watched_texts import Use, stands_in
+from .watched_texts import LINE, Use, stands_in
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -212,6 +214,8 @@ class _Meter:
         self._replay, self._uses = replay, uses
         self._branch = Branch(replay.transcript)
         self._newest = uses.newest(history=not replay.of_captured)
+        self._left: dict[tuple[int, int | str], str | None] = {}
+        self._told: dict[str, tuple[dict[Use, bool], frozenset[str]]] = {}
 
     def row(self, call: int) -> _Row:
         """Measure one call."""
@@ -232,21 +236,40 @@ class _Meter:
         """Return whether each use is still sent; most stand in messages so new that nothing touches them."""
         whole, head = plan.whole_from, self._replay.transcript.calls[call].head
         self._branch.to(self._replay.last_message(call))
+        self._left.clear()
         newest = self._newest[call]
-        return [True if at >= whole else self._sent(plan, head, use) for use, at in zip(uses, newest, strict=True)]
+        return [True if at >= whole else self._sent(plan, head, use, at) for use, at in zip(uses, newest, strict=True)]
 
-    def _sent(self, plan: Plan, head: int, use: Use) -> bool | None:
+    def _sent(self, plan: Plan, head: int, use: Use, newest: int) -> bool | None:
         """Whether a use is still sent; None if only in a stub or summary. What the history never had is not lost."""
         spans = self._uses.head_spans(head, use)
-        left = [plan.remains(-1, span_id) for span_id in spans]
+        left = [self._remains(plan, -1, span_id) for span_id in spans]
         if None in left:
             return True
-        places = self._uses.places(use)
+        places = self._uses.places(use) if newest >= 0 else ()
         for message, part in self._branch.newest_first(places, plan.last_sent):
-            remains = plan.remains(message, f"m{message}.{part}")
+            remains = self._remains(plan, message, part)
             if remains is None:
                 return True
             left.append(remains)
-        if any(stands_in(use, text) for text in dict.fromkeys((*left, *plan.inserted)) if text):
+        if any(self._tells(text, use) for text in dict.fromkeys((*left, *plan.inserted)) if text):
             return None
-        return not spans and next(self._branch.newest_first(places), None) is None
+        return not spans and newest < 0
+
+    def _remains(self, plan: Plan, message: int, part: int | str) -> str | None:
+        """Return what the plan of the call leaves of a span; many uses of a call stand in the same one."""
+        key = (message, part)
+        if key not in self._left:
+            self._left[key] = plan.remains(message, f"m{message}.{part}" if message >= 0 else str(part))
+        return self._left[key]
+
+    def _tells(self, text: str, use: Use) -> bool:
+        """Whether a stub or summary, which mostly stands in many calls, has a use."""
+        if text not in self._told:
+            self._told[text] = ({}, frozenset(lines_of(normal(text))))
+        known, lines = self._told[text]
+        if use.kind == LINE:
+            return use.form in lines
+        if use not in known:
+            known[use] = stands_in(use, text)
+        return known[use]

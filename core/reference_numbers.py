@@ -39,18 +39,21 @@ _LONGEST_LISTED = 7
 def numbers(text: str) -> Iterator[tuple[int, int, Reference]]:
     """Yield start, stop and reference of each number that says something by itself."""
     for found in _NUMBER.finditer(text):
-        start, unit_at = found.start(), found.start("unit")
-        digits = text[start : unit_at if unit_at >= 0 else found.end()].replace(",", "")
+        start, stop = found.span()
+        if stop - start == 1:
+            continue  # most numbers are a single digit, which says nothing
+        unit_at = found.start("unit")
+        digits = text[start : unit_at if unit_at >= 0 else stop].replace(",", "")
         unit = UNITS.get(found["unit"].strip(" -\u3000")) if unit_at >= 0 else None
         figures = len(digits.replace(".", "").lstrip("0"))
         if figures < 2 and unit != "%":
             continue
         before = text[max(0, start - _CONTEXT) : start]
-        if _counts(digits, figures, unit, before) and not _points(before, digits, text[found.end() : found.end() + 1]):
+        if _counts(digits, figures, unit, before) and not _points(before, digits, text[stop : stop + 1]):
             bare = figures >= 3 and (not _is_round(digits) or unit in MONEY)
             key = digits if bare or not unit else f"{digits} {unit}"
             kind = ReferenceClass.ID if figures >= 6 and "." not in digits and not unit else ReferenceClass.NUMBER
-            yield start, found.end(), Reference(kind, (key,))
+            yield start, stop, Reference(kind, (key,))
 
 
 def _counts(digits: str, figures: int, unit: str | None, before: str) -> bool:
@@ -100,7 +103,11 @@ def _spellings(digits: str) -> list[str]:
 def _stands(text: str, spelled: str, units: list[str]) -> bool:
     at = text.find(spelled)
     while at >= 0:
-        if _begins(text, at) and _ends(text, at + len(spelled), "." in spelled, units):
+        if (
+            text[at - 1 : at] not in _WORD
+            and _begins(text, at)
+            and _ends(text, at + len(spelled), "." in spelled, units)
+        ):
             return True
         at = text.find(spelled, at + 1)
     return False

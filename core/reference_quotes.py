@@ -72,7 +72,8 @@ def _cjk_quotations(text: str) -> Iterator[Reference]:
 def _quotation(inner: str, literal: bool) -> Reference | None:
     if inner[0].isspace() or inner[-1].isspace() or (inner.isalpha() and inner.isascii()):
         return None
-    text = one_line(inner).rstrip(",.;:!?")
+    is_one_line = inner.isprintable() and "  " not in inner
+    text = (inner if is_one_line else one_line(inner)).rstrip(",.;:!?")
     wide = not text.isascii() and _CJK.search(text) is not None
     if wide and 2 <= len(text) <= LONGEST_CJK:
         return Reference(ReferenceClass.CJK, (text,))

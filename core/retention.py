@@ -6,18 +6,20 @@ taking out its repetition loses nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .shrinkers.dedupe_instructions import SHORTEST_RULE, normal_rule
-from .spans import FixedPart, SpanKind
+from .spans import FixedPart, Span, SpanKind
 from .uses import uses_of
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .replay import Replay
+
+RULES = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +71,21 @@ class Retention:
 
 def retention(replay: Replay) -> Retention:
     """Return which called tools and which instruction rules a replay's prompts were without."""
-    meter = RetentionMeter()
+    meter = RetentionMeter(replay.transcript.memo.setdefault(RULES, {}))
     responses = uses_of(replay.transcript).calls
     return Retention([meter.call(replay.plan(call), made.names) for call, made in enumerate(responses)])
 
 
 class RetentionMeter:
-    """Looks at each fixed part once for its rules and tools."""
+    """Looks at each fixed part once for its rules and tools, and at each section once for its rules.
 
-    def __init__(self) -> None:
+    `known` are the rules of sections by their text, for all strategies of a transcript to share.
+    """
+
+    def __init__(self, known: dict[str, tuple[str, ...]] | None = None) -> None:
         self._tools: dict[int, tuple[FixedPart, dict[str, list[str]]]] = {}
+        self._known: dict[str, tuple[str, ...]] = {} if known is None else known
+        self._said: dict[tuple[str, ...], dict[str, None]] = {}
         self._rules: dict[int, tuple[FixedPart, int, tuple[str, ...]]] = {}
 
     def call(self, plan: Plan, names: frozenset[str]) -> CallRetention:
@@ -101,11 +108,27 @@ class RetentionMeter:
         """Strategies leave sections alone and shrinkers make a fixed part of their own, so each is looked at once."""
         if id(plan.fixed) not in self._rules:
             sections = [span for span in (plan.fixed.source or plan.fixed).spans if span.kind is SpanKind.INSTRUCTIONS]
-            said = dict.fromkeys(rule for span in sections for rule in rules_of(span.text))
-            texts = (span.text if (left := plan.remains(-1, span.id)) is None else left for span in sections)
-            kept = {rule for text in texts for rule in rules_of(text)}
-            self._rules[id(plan.fixed)] = (plan.fixed, len(said), tuple(rule for rule in said if rule not in kept))
+            left = [plan.remains(-1, span.id) for span in sections]
+            said = self._said_in(tuple(span.text for span in sections))
+            kept = said if left.count(None) == len(left) else self._said_in(_sent(sections, left))
+            gone = () if kept is said else tuple(rule for rule in said if rule not in kept)
+            self._rules[id(plan.fixed)] = (plan.fixed, len(said), gone)
         return self._rules[id(plan.fixed)]
+
+    def _said_in(self, texts: tuple[str, ...]) -> dict[str, None]:
+        """Return the rules of some sections, each once."""
+        if texts not in self._said:
+            self._said[texts] = dict.fromkeys(rule for text in texts for rule in self._rules_in(text))
+        return self._said[texts]
+
+    def _rules_in(self, text: str) -> tuple[str, ...]:
+        if text not in self._known:
+            self._known[text] = tuple(rules_of(text))
+        return self._known[text]
+
+
+def _sent(sections: Sequence[Span], left: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(span.text if kept is None else kept for span, kept in zip(sections, left, strict=True))
 
 
 def rules_of(text: str) -> Iterator[str]:

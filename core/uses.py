@@ -53,7 +53,8 @@ class Uses:
         tools = [tool for head in transcript.heads for tool in spoken.tools(head)]
         self._names = tool_names(tools, chain(messages, replies))
         self._texts = WatchedTexts()
-        self._nodes = [[self._texts.add(_text_of(part)) for part in message.parts] for message in messages]
+        self._arguments: dict[str, str] = {}
+        self._nodes = [[self._texts.add(self._text_of(part)) for part in message.parts] for message in messages]
         self._sections: dict[str, list[int]] = {}
         self._heads = [self._read_head(head, spoken) for head in transcript.heads]
         self._in_heads = [frozenset(text for _, text in head) for head in self._heads]
@@ -63,9 +64,10 @@ class Uses:
         self.calls = self._measured([self._read_response(reply) for reply in replies])
         """What each call's response used."""
         self._texts.forget()
+        self._arguments.clear()
 
     def _measured(self, responses: Sequence[_Response]) -> list[CallUses]:
-        wholes = dict.fromkeys(Use(made.kind, made.key) for found in responses for made in found.references)
+        wholes = dict.fromkeys(Use(made.kind, made.forms[0]) for found in responses for made in found.references)
         self._texts.look_through(wholes, {line for found in responses for line in found.lines})
         branch, found = Branch(self.transcript), []
         for call, response in zip(self.transcript.calls, responses, strict=True):
@@ -137,8 +139,9 @@ class Uses:
             return False
         last = branch.path[-1] if branch.path else ROOT
         firsts = [first for text in texts if (first := self._firsts[text]) <= last]
-        if any(map(branch.has, firsts)):
-            return True
+        for first in firsts:
+            if branch.has(first):
+                return True
         if firsts and next(branch.newest_first(self.places(use)), None) is not None:
             return True
         return not self._in_heads[head].isdisjoint(texts)
@@ -160,15 +163,23 @@ class Uses:
         references: dict[Reference, None] = {}
         lines: dict[str, None] = {}
         for part in message.parts:
-            text = _text_of(part)
+            text = self._text_of(part)
             references |= dict.fromkeys(references_of(text, part.kind is PartKind.TOOL_CALL))
             lines |= dict.fromkeys(lines_of(text))
         own = [reference for reference in references if self._is_own(reference)]
         return _Response(own, list(lines), frozenset(part.name for part in message.calls))
 
+    def _text_of(self, part: Part) -> str:
+        """Return the normal text of a part; arguments are mostly read twice, as a response and as a message."""
+        if part.kind is not PartKind.TOOL_CALL:
+            return normal(part.text) if part.kind in _READ else ""
+        if part.text not in self._arguments:
+            self._arguments[part.text] = arguments_text(part.text)
+        return self._arguments[part.text]
+
     def _is_own(self, reference: Reference) -> bool:
         """Whether a reference belongs to the task and not to the tools."""
-        return reference.kind is not ReferenceClass.IDENTIFIER or reference.key not in self._names
+        return reference.kind is not ReferenceClass.IDENTIFIER or reference.forms[0] not in self._names
 
 
 def uses_of(transcript: Transcript) -> Uses:
@@ -186,12 +197,6 @@ class _Response(NamedTuple):
 
 
 _READ = frozenset({PartKind.TEXT, PartKind.THINKING, PartKind.TOOL_RESULT})
-
-
-def _text_of(part: Part) -> str:
-    if part.kind is PartKind.TOOL_CALL:
-        return arguments_text(part.text)
-    return normal(part.text) if part.kind in _READ else ""
 
 
 def _each_once(uses: Iterable[Use | None]) -> tuple[Use, ...]:
