@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.wording import counted
+from core.wording import agreeing, counted
 from storage.importing import ImportedFile, Importing
 
 from .edge import escaped
@@ -16,6 +16,8 @@ MOST_BOXES = 3
 """More files than that are told in one line."""
 MOST_LISTED = 20
 MOST_ROWS = 12
+COUNTS = ("transcripts", "new", "calls", "messages")
+"""What is counted of each file, by the names of its fields."""
 
 
 def import_told(work: Importing) -> None:
@@ -46,8 +48,8 @@ def summary_line(files: Sequence[ImportedFile]) -> str:
     said += f", {refused:,} refused." if refused else "."
     if new < transcripts:
         known = transcripts - new
-        said += f" {known:,} of them {'was' if known == 1 else 'were'}" if new else " All of them were"
-        said += " in the library already."
+        some = f"{known:,} of the transcripts {agreeing(known, 'was', 'were')}" if new else "All the transcripts were"
+        said += f" {some} in the library already."
     return said
 
 
@@ -60,11 +62,25 @@ def _summary(files: Sequence[ImportedFile]) -> None:
     _show(files)("\n".join(lines))
     with st.expander(f"All {counted(len(files), 'file')}"):
         table = import_table(files)
-        st.dataframe(table, hide_index=True, height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
-                     placeholder="not known", key="imported_files", alt="Imported files")  # fmt: skip
+        st.dataframe(
+            table,
+            hide_index=True,
+            height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
+            placeholder="not known",
+            key="imported_files",
+            column_config=_widths(),
+            alt="Imported files",
+        )
         remarks = [sentence for file in files for sentence in file.remarks]
         if remarks:
             st.markdown("\n".join(_listed("Read with a remark:", remarks)))
+
+
+def _widths() -> dict[str, object]:
+    """Return columns as wide as their numbers need, so that the reasons have the rest."""
+    numbers = {name: st.column_config.NumberColumn(width=86, format="localized") for name in COUNTS}
+    texts = {"file": 230, "format": 120, "not read": 480}
+    return numbers | {name: st.column_config.TextColumn(width=width) for name, width in texts.items()}
 
 
 def import_table(files: Sequence[ImportedFile]) -> pd.DataFrame:
@@ -74,10 +90,7 @@ def import_table(files: Sequence[ImportedFile]) -> pd.DataFrame:
         {
             "file": [file.name for file in shown],
             "format": [file.format for file in shown],
-            "transcripts": [file.transcripts for file in shown],
-            "new": [file.new for file in shown],
-            "calls": [file.calls for file in shown],
-            "messages": [file.messages for file in shown],
+            **{name: [getattr(file, name) for file in shown] for name in COUNTS},
             "not read": ["\n".join(file.problems) for file in shown],
         }
     )
@@ -102,7 +115,7 @@ def _said(file: ImportedFile) -> Iterable[str]:
     yield f"{counted(file.transcripts, 'transcript')} with {counted(file.calls, 'call')}, read as {file.format}."
     known = file.transcripts - file.new
     if known:
-        some = f"{known:,} of them {'was' if known == 1 else 'were'}" if file.new else "Everything in it was"
+        some = f"{known:,} of them {agreeing(known, 'was', 'were')}" if file.new else "Everything in it was"
         yield f"{some} in the library already."
     if file.ignored:
         yield f"{counted(file.ignored, 'record')} that hold no messages by design: passed over."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from contextlib import suppress
 
 import streamlit as st
@@ -22,8 +23,8 @@ DETECT = "recognise it"
 MOST_COUNTED = 50
 LARGEST = 500
 """Megabytes of one file."""
-LOOK = 0.2
-"""Seconds between two looks at an import."""
+EVERY, LOOK = 0.5, 0.2
+"""Seconds between two looks at an import, and those that a look waits for its end."""
 
 
 def add_transcripts(store: Library) -> None:
@@ -32,6 +33,8 @@ def add_transcripts(store: Library) -> None:
     run = import_named(name)
     uploads, format_name = _asked(busy=run is not None)
     if run is not None:
+        _remember(run.name)
+        st.session_state.pop("imported", None)
         _look_on(store, run)
     elif uploads:
         _remember(begin(store, uploads, format_name).name)
@@ -47,12 +50,14 @@ def add_transcripts(store: Library) -> None:
 def _asked(busy: bool) -> tuple[list[Upload], str | None]:
     """Show what takes files and text, and return what was given and the format it is to be read as."""
     number = st.session_state.setdefault("import_round", 0)
+    # A browser whose server was started anew would show under an old key what it uploaded to the server before.
+    session = st.session_state.setdefault("import_session", secrets.token_hex(4))
     left, right = st.columns([5, 1], vertical_alignment="bottom")
     files = left.file_uploader(
         "Drop recorded runs here: request bodies, captured calls or agent sessions, JSON or JSON Lines, also gzipped"
         " or in ZIP and tar archives",
         accept_multiple_files=True,
-        key=f"files_{number}",
+        key=f"files_{session}_{number}",
         max_upload_size=LARGEST,
         disabled=busy,
     )
@@ -72,14 +77,13 @@ def _remember(name: str | None) -> None:
     keep_in_address(IMPORT, name)
 
 
+@st.fragment(run_every=EVERY)
 def _look_on(store: Library, run: ImportRun) -> None:
-    """Show how far an import is, up to its end; then keep what to say of it."""
-    _remember(run.name)
-    st.session_state.pop("imported", None)
-    bar = st.progress(0.0, "Reading …")
-    while not run.wait(LOOK):
-        bar.progress(run.progress, _how_far(run))
-    bar.progress(1.0, "Counting …")
+    """Show how far an import is, while the rest of the page can be used; at its end keep what to say of it."""
+    if not run.wait(LOOK):
+        st.progress(run.progress, _how_far(run))
+        return
+    st.progress(1.0, "Counting …")
     for transcript_id in run.work.ids[:MOST_COUNTED]:
         with suppress(NotFound):  # deleted meanwhile
             count_peak(store, store.summary(transcript_id))
