@@ -30,7 +30,8 @@ _POINTER = re.compile(
 )
 _SIGNS = frozenset("$€£¥₹￥")
 _SPELLINGS = {
-    unit: sorted((name for name, known in UNITS.items() if known == unit), key=len)[::-1] for unit in UNITS.values()
+    unit: tuple(sorted((name for name, known in UNITS.items() if known == unit), key=len)[::-1])
+    for unit in UNITS.values()
 }
 _WORD = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 _LONGEST_LISTED = 7
@@ -89,7 +90,7 @@ def number_words(key: str) -> list[str]:
 def holds_number(text: str, key: str) -> bool:
     """Return whether a text has a number, with or without commas, and with its unit where the key has one."""
     digits, _, unit = key.partition(" ")
-    names = _SPELLINGS[unit] if unit else []
+    names = _SPELLINGS[unit] if unit else ()
     return any(_stands(text, spelled, names) for spelled in _spellings(digits))
 
 
@@ -100,7 +101,7 @@ def _spellings(digits: str) -> list[str]:
     return [digits, f"{int(whole):,}{dot}{rest}"]
 
 
-def _stands(text: str, spelled: str, units: list[str]) -> bool:
+def _stands(text: str, spelled: str, units: tuple[str, ...]) -> bool:
     at = text.find(spelled)
     while at >= 0:
         if (
@@ -122,15 +123,15 @@ def _begins(text: str, at: int) -> bool:
     return before not in ",-" or at == 1 or text[at - 2] not in _WORD
 
 
-def _ends(text: str, stop: int, has_fraction: bool, units: list[str]) -> bool:
+def _ends(text: str, stop: int, has_fraction: bool, units: tuple[str, ...]) -> bool:
     if not has_fraction and text.startswith(".0", stop):
         while stop < len(text) and text[stop] in ".0":
             stop += 1
     if units:
         stop += text[stop : stop + 1] in (" ", "-", "\u3000")
-        unit = next((name for name in units if text.startswith(name, stop)), None)
-        if unit is None:
+        if not text.startswith(units, stop):
             return False
+        unit = next(name for name in units if text.startswith(name, stop))
         stop += len(unit)
         return unit[-1] not in _WORD or text[stop : stop + 1] not in _WORD
     if stop >= len(text):

@@ -105,7 +105,7 @@ class TextIndex:
         if kind is ReferenceClass.ERROR and " " in form:
             return _found(self._folded, form, WORD, WORD)
         if kind in (ReferenceClass.QUOTED, ReferenceClass.CJK):
-            return _found(self.text, form, WORD, WORD) or (" " in form and _found(self.line, form, WORD, WORD))
+            return self._holds_quotation(form)
         if kind is ReferenceClass.ID:
             return _holds_id(self.text, form)
         return _found(self.text, form, WORD, WORD)
@@ -129,6 +129,11 @@ class TextIndex:
         while "//" in text:
             text = text.replace("//", "/")
         return text
+
+    def _holds_quotation(self, form: str) -> bool:
+        if "line" not in self.__dict__ and _found(self.text, form, WORD, WORD):
+            return True  # most stand on one line, and need no other spelling of the text
+        return _found(self.line if " " in form else self.text, form, WORD, WORD)
 
     def _holds_path(self, form: str) -> bool:
         if form[1:3] == ":/" and "a" <= form[0] <= "z":

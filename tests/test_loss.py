@@ -230,6 +230,37 @@ def test_a_tool_put_aside_takes_its_description_with_it() -> None:
     assert (item.action, item.since) == (Action.DEFER, 0)
 
 
+ONE_OF_EACH = {
+    ReferenceClass.URL: "https://shop.example/items",
+    ReferenceClass.EMAIL: "ann@shop.example",
+    ReferenceClass.UUID: "253fd5ef-38bf-4f4a-804a-98df5088a868",
+    ReferenceClass.DATE: "2026-03-10",
+    ReferenceClass.PATH: "shop/prices.py",
+    ReferenceClass.HASH: "5c565b72",
+    ReferenceClass.ERROR: "ENOENT",
+    ReferenceClass.ID: "ABC-17",
+    ReferenceClass.NUMBER: "302.67",
+    ReferenceClass.IDENTIFIER: "total_price",
+    ReferenceClass.QUOTED: '"no such order"',
+    ReferenceClass.CJK: "《密室》",
+}
+
+
+def test_each_class_is_counted_apart() -> None:
+    everything = " ; ".join(ONE_OF_EACH.values())
+    messages = [
+        user("Look it up."),
+        uses("c1", "look_up", q="a"),
+        result("c1", everything + FILLER),
+        uses("c2", "look_up", q="b"),
+        result("c2", "nothing"),
+        says(everything),
+    ]
+    found = measured(run(messages), MASK_1).totals()["by_class"]
+    assert list(ReferenceClass) == list(ONE_OF_EACH)
+    assert found == {str(kind): [1, 1] for kind in ReferenceClass}
+
+
 def test_names_of_tools_and_parameters_are_no_references() -> None:
     messages = [
         user("Please use read_file with file_path, and look_up."),
