@@ -137,7 +137,7 @@ def test_what_is_no_exchange_is_counted() -> None:
 def test_a_log_without_calls_is_refused() -> None:
     found = read(lines(pair({"a": 1}, {"body": {}}, "https://x/telemetry"), pair({}, {}, "https://x/health")))
     assert found.transcripts == []
-    assert "none of the 2 recorded requests is a call" in str(found.problems[0])
+    assert "no call to a language model is among 2 recorded requests" in str(found.problems[0])
 
 
 def test_a_real_log(transcripts_folder: Path) -> None:
