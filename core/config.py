@@ -79,7 +79,11 @@ class Configuration(Settings):
     rules: tuple[RuleConfig, ...] = ()
     shrink: Annotated[tuple[ShrinkerConfig, ...], Field(description="shrinkers, in order")] = ()
     strategy: StrategyConfig
-    provenance: dict[str, Any] | None = None
+    provenance: dict[str, Any] | None = Field(
+        None,
+        description="what it was chosen on: exported_at, inspector, transcripts, measured, and golden calls, each with"
+        " the transcript's sha256, prompt_sha256 and call, which is counted from 0",
+    )
 
     @model_validator(mode="after")
     def _groups_have_tools(self) -> Configuration:

@@ -15,6 +15,7 @@ from .rules import Eviction, Match, Rule, Tier, Treatment, pattern_fault
 from .settings import Refused, Settings
 from .spans import SpanKind
 from .strategy_config import Count
+from .wording import counted
 
 
 class MatchConfig(Settings):
@@ -47,7 +48,7 @@ class MatchConfig(Settings):
     def _has_an_age(self) -> MatchConfig:
         if self.min_age is not None and self.max_age is not None and self.min_age > self.max_age:
             raise Refused(
-                f"no span is at least {self.min_age} and at most {self.max_age} turns old.",
+                f"no span is at least {self.min_age} and at most {counted(self.max_age, 'turn')} old.",
                 f"Use {self.max_age} or less, or raise max_age.",
                 "min_age",
             )
@@ -93,7 +94,7 @@ class RuleConfig(Settings):
         low, high = self.min_tokens, self.max_tokens
         if low is not None and high is not None and low > high:
             raise Refused(
-                f"a span cannot have at least {low} and at most {high} tokens.",
+                f"a span cannot have at least {low} and at most {counted(high, 'token')}.",
                 f"Use {high} or less, or raise max_tokens.",
                 "min_tokens",
             )

@@ -37,11 +37,6 @@ IN_PROMPTS = {
     "core/excerpt.py", "core/shrinkers/project_tool_results.py", "core/strategies/retrieval.py", "core/summaries.py",
 }  # fmt: skip
 """Texts of these stand in prompts; their rules give their form."""
-PLAIN = {
-    "core/rule_config.py", "core/strategies/tiers.py",
-    "pages/parts/compare_detail.py", "pages/parts/fates.py", "pages/parts/score.py",
-}  # fmt: skip
-"""Files whose sentences do not use the helper."""
 
 
 @pytest.mark.parametrize(
@@ -84,9 +79,7 @@ def uncounted(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("folder", ["core", "storage", "pages"])
 def test_every_sentence_counts_its_nouns(folder: str) -> None:
-    files = [
-        path for path in sorted((ROOT / folder).rglob("*.py")) if str(path.relative_to(ROOT)) not in IN_PROMPTS | PLAIN
-    ]
+    files = [path for path in sorted((ROOT / folder).rglob("*.py")) if str(path.relative_to(ROOT)) not in IN_PROMPTS]
     assert [where for path in files for where in uncounted(path)] == []
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from .. import marks
 from ..errors import ConfigError
+from ..wording import counted
 
 CORE_SHARE = 0.3
 RETRIEVAL_SHARE = 0.4
@@ -34,8 +35,8 @@ def available(window: int, reserve_ratio: float, max_output: int) -> int:
     if left <= 0:
         raise ConfigError(
             "budget",
-            f"nothing is left of a window of {window:,} tokens: {reserve_ratio:.0%} reserve and {max_output:,} tokens"
-            f" of output leave {left:,}.",
+            f"nothing is left of a window of {counted(window, 'token')}: {reserve_ratio:.0%} reserve and"
+            f" {counted(max_output, 'token')} of output leave {left:,}.",
             "Lower model.max_output or budget.reserve_ratio, or set budget.soft_limit.",
         )
     return left
@@ -55,7 +56,7 @@ def with_core_block(blocks: Sequence[int], block: int, soft_budget: int) -> tupl
     """Return the sizes of the core blocks with one more. ConfigError, and nothing changed, over the limit (M-R7)."""
     total, limit = sum(blocks) + block, core_limit(soft_budget)
     if total > limit:
-        raise ConfigError("core", f"{total:,} tokens of core blocks exceed the limit of {limit:,}.")
+        raise ConfigError("core", f"core blocks of {counted(total, 'token')} exceed the limit of {limit:,}.")
     return (*blocks, block)
 
 

@@ -12,18 +12,18 @@ from core.config import Configuration
 from core.replay import Replay
 from core.scorecard import UPPER_BOUND
 from core.wire import body_sha256
+from core.wording import counted
 
 from . import charts, palette
 from .comparison import CAPTURED, Candidate, differing_calls
 from .edge import edge, escaped
 from .fates import Fates, fate_text, fates
-from .head import counted
 from .loading import Opened
 from .picking import picked_call, table_choice
 from .rule_notes import hint_lines, rule_notes
 from .score import Measure, measures
 from .state import CALL, is_dark
-from .texts import body_text, bounded
+from .texts import body_text, bounded, named_column
 from .turns import Bar, bar_of_call, bars_of_calls, bars_of_turns, edges, turns_of
 
 SPANS, REQUESTS = "Spans", "Requests"
@@ -134,9 +134,7 @@ def _score(found: Comparison) -> None:
         key="scorecard",
         hide_index=True,
         height="content",
-        column_config={
-            name: st.column_config.TextColumn(alignment="left" if name == "" else "right") for name in table.columns
-        },
+        column_config={name: named_column(name, alignment="left" if name == "" else "right") for name in table.columns},
         alt="Measures of each configuration",
     )
     for candidate, broken in zip(found.candidates, violations, strict=True):
@@ -247,7 +245,7 @@ def _columns(names: Sequence[str]) -> Mapping[str, object]:
     )
     plain = {"#": number(width=42), "kind": chips, "tokens": number(format="localized", width=60)}
     texts = {"span": 190, **dict.fromkeys(names, 225)}
-    return plain | {name: st.column_config.TextColumn(width=width) for name, width in texts.items()}
+    return plain | {name: named_column(name, width=width) for name, width in texts.items()}
 
 
 def _fate_detail(found: Comparison, row: Fates) -> None:
@@ -255,7 +253,7 @@ def _fate_detail(found: Comparison, row: Fates) -> None:
     st.markdown(f"**{row.block.kind}** · {escaped(row.block.title)}")
     cells = st.columns(len(found.candidates) + 1)
     with cells[0]:
-        st.caption(f"In the prompt: {row.block.tokens:,} tokens")
+        st.caption(f"In the prompt: {counted(row.block.tokens, 'token')}")
         bounded(row.block.text, "fate_text", 230, f"{row.block.id}.txt")
     for cell, candidate, decision in zip(cells[1:], found.candidates, row.decisions, strict=True):
         with cell:
@@ -274,6 +272,6 @@ def _requests(found: Comparison, call: int) -> None:
         with cell:
             body = candidate.replay.request(call)
             tokens = candidate.replay.calls["in_window"][call]
-            st.markdown(f"**{escaped(candidate.label)}** · {tokens:,} tokens")
+            st.markdown(f"**{escaped(candidate.label)}** · {counted(tokens, 'token')}")
             st.caption(f"sha256 {body_sha256(body)}")
             body_text(body, f"request_{candidate.slot}", 440, f"request-{call + 1}-{candidate.slot}.json")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core.decisions import Action, Decision
 from core.replay import Replay
 from core.spans import OVERHEAD_ID, SpanKind
+from core.wording import counted
 
 from .frames import FRAMES_NAME, FRAMES_TEXT, Block, spans_of
 
@@ -46,7 +47,7 @@ def fate_text(decision: Decision | None) -> str:
     if decision.action is Action.KEEP and decision.tokens_after == decision.tokens_before:
         return f"keep · {decision.reason}" if decision.reason else "keep"
     if not decision.tokens_before:
-        return f"put in, {decision.tokens_after:,} tokens · {decision.reason}"
+        return f"put in, {counted(decision.tokens_after, 'token')} · {decision.reason}"
     left = f" → {decision.tokens_after:,}" if decision.tokens_after else ""
     return f"{decision.action}{left} · {decision.reason}"
 

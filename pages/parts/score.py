@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from core.replay import Replay
 from core.scorecard import Scorecard
+from core.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +158,7 @@ def _part(card: Scorecard, tokens: int | None, alike: bool) -> Cell:
 def _coverage(card: Scorecard) -> str:
     """Return in how many calls the cache is known; a first call never tells what was cached before it."""
     unknown = card.cache_unknown_calls
-    return f" in {card.calls - unknown:,} of {card.calls:,} calls" if unknown else ""
+    return f" in {card.calls - unknown:,} of {counted(card.calls, 'call')}" if unknown else ""
 
 
 def _findings(card: Scorecard) -> Cell:
@@ -174,7 +175,7 @@ def _cost(card: Scorecard) -> Cell:
     if card.cost_known_usd is None:
         return Cell(None, "unknown")
     known = card.calls - card.cost_unknown_calls
-    part = f" in {known:,} of {card.calls:,} calls" if card.cost_unknown_calls else ""
+    part = f" in {known:,} of {counted(card.calls, 'call')}" if card.cost_unknown_calls else ""
     return Cell(card.cost_known_usd, f"{card.cost_known_usd:,.4f}{part}")
 
 
