@@ -7,18 +7,30 @@ before it, so that code read with numbers and written without them is one line.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 SHORTEST = 25
 """Characters from which a line is hardly the same by chance."""
+
+LONGEST_REMEMBERED = 16_384
+"""Characters up to which a text's lines are kept: a response is soon read again, as a message."""
 
 _LISTING = re.compile(r"(?:[\w./\\-]{1,200}[:-])?\d{1,7}(?:[:→|]|-|\t| {2,})")
 _MARKS = " \t-+>*|"
 _LETTERS = re.compile(r"[^\W\d_]{3}")
 
 
-def lines_of(text: str) -> list[str]:
+def lines_of(text: str) -> tuple[str, ...]:
     """Return the lines of a normal text that are long enough to be told apart, stripped, each once and in order."""
-    return list(dict.fromkeys([line for raw in text.splitlines() if len(raw) >= SHORTEST and (line := _bare(raw))]))
+    return _remembered(text) if len(text) <= LONGEST_REMEMBERED else _lines_of(text)
+
+
+def _lines_of(text: str) -> tuple[str, ...]:
+    bare = [line for raw in text.splitlines() if len(raw) >= SHORTEST and (line := _bare(raw))]
+    return tuple(dict.fromkeys(bare))
+
+
+_remembered = lru_cache(maxsize=1024)(_lines_of)
 
 
 def _bare(raw: str) -> str:

@@ -31,15 +31,17 @@ _ORDINAL = "(?:st|nd|rd|th)?"
 _RANGE = r"\s?(?:-|–|to|and|&)\s?"
 _YEAR = "[12][0-9]{3}"
 _END = r"(?![A-Za-z0-9_]|:[0-9])"
-_NUMERIC = re.compile(
-    r"[0-9](?<![A-Za-z0-9_./-][0-9])(?:"
-    r"(?P<iso>(?<=[12])[0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_ISO = (
+    r"[0-9]{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
     r"(?:[T ][0-2][0-9]:[0-5][0-9](?::[0-5][0-9](?:\.[0-9]{1,9})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
-    r"(?![A-Za-z0-9_/-]|\.[A-Za-z]))"
-    rf"|(?P<slashed>(?<=[12])[0-9]{{3}}/(?:0?[1-9]|1[0-2])/{_DAY}(?![A-Za-z0-9_/-]))"
-    rf"|(?P<cjk>(?<=[12])[0-9]{{3}}\s?年\s?(?:0?[1-9]|1[0-2])\s?月(?:\s?{_DAY}\s?[日号號])?)"
-    rf"|(?P<cjk_day>[0-9]?\s?月\s?{_DAY}\s?[日号號])"
-    r")"
+    r"(?![A-Za-z0-9_/-]|\.[A-Za-z])"
+)
+_SLASHED = rf"[0-9]{{3}}/(?:0?[1-9]|1[0-2])/{_DAY}(?![A-Za-z0-9_/-])"
+_CJK = rf"[0-9]{{3}}\s?年\s?(?:0?[1-9]|1[0-2])\s?月(?:\s?{_DAY}\s?[日号號])?"
+_APART = "(?<![A-Za-z0-9_./-][0-9])"
+_NUMERIC = re.compile(rf"[12]{_APART}(?:{_ISO}|{_SLASHED})")
+_WIDE_NUMERIC = re.compile(
+    rf"[0-9]{_APART}(?:(?<=[12])(?:{_ISO}|{_SLASHED}|{_CJK})|(?P<cjk_day>[0-9]?\s?月\s?{_DAY}\s?[日号號]))"
 )
 _NAMED = re.compile(rf"(?P<month>{_MONTH})\b\.?")
 _BEFORE = re.compile(
@@ -56,7 +58,8 @@ _DIGITS = re.compile(r"[0-9]+")
 
 def dates(text: str) -> list[tuple[int, int, str]]:
     """Return start, stop and key of each date, in order and apart from each other."""
-    numeric = [(match.start(), match.end(), key) for match in _NUMERIC.finditer(text) if (key := _numeric_key(match))]
+    pattern = _NUMERIC if text.isascii() else _WIDE_NUMERIC
+    numeric = [(match.start(), match.end(), key) for match in pattern.finditer(text) if (key := _numeric_key(match))]
     named = list(_named(text))
     if not numeric or not named:
         return numeric or named

@@ -15,19 +15,27 @@ from .reference_words import MONEY, UNITS
 
 _ASCII_UNITS = "|".join(sorted((name for name in UNITS if name.isascii() and name != "%"), key=len, reverse=True))
 _CJK_UNITS = "|".join(sorted((name for name in UNITS if not name.isascii()), key=len, reverse=True))
-_NUMBER = re.compile(
-    r"[0-9](?<![A-Za-z0-9_.#/\\:@,~第-][0-9])(?:(?<=[0-9])[0-9]{0,2}(?:,[0-9]{3})+|[0-9]{0,14})(?:\.[0-9]{1,12})?"
-    rf"(?P<unit>[ -]?(?:{_ASCII_UNITS})(?![A-Za-z0-9_/])|\s?(?:%|{_CJK_UNITS}))?"
-    r"(?![A-Za-z0-9_]|[.,:/\\-][A-Za-z0-9_]|[\"']?\s?[→])"
-)
+_DIGITS = r"[0-9](?<![A-Za-z0-9_.#/\\:@,~第-][0-9])(?:(?<=[0-9])[0-9]{0,2}(?:,[0-9]{3})+|[0-9]{0,14})(?:\.[0-9]{1,12})?"
+_UNIT = rf"[ -]?(?:{_ASCII_UNITS})(?![A-Za-z0-9_/])"
+_END = r"(?![A-Za-z0-9_]|[.,:/\\-][A-Za-z0-9_]|[\"']?\s?[→])"
+_NUMBER = re.compile(rf"{_DIGITS}(?P<unit>{_UNIT}|\s?%)?{_END}")
+_WIDE_NUMBER = re.compile(rf"{_DIGITS}(?P<unit>{_UNIT}|\s?(?:%|{_CJK_UNITS}))?{_END}")
 _CONTEXT = 24
 """Characters before a number that are looked at."""
 
+
+def _backwards(words: str) -> str:
+    return "|".join(re.escape(word[::-1]) for word in words.split())
+
+
+_LINE = _backwards("Lines lines Line line ln. ln Goto goto L")
+_VERSION = _backwards("Python python Go go Node node Java java PHP Ruby ruby Rust rust Version version")
 _POINTER = re.compile(
-    r"(?:\b(?:[Ll]ines?|ln\.?|[Gg]oto|L)[ :]{1,2}(?:\d+(?:[-–,~ ]|to|and|through)+)?"
-    r"|(?:^|[\s(])--?[A-Za-z][A-Za-z-]{0,20}[ =]|第\s"
-    r"|(?:[<>=~!]=|\^|(?:\b[Pp]ython|\b[Gg]o|\b[Nn]ode|\b[Jj]ava|\bPHP|\b[Rr]uby|\b[Rr]ust|\b[Vv]ersion))\s?)$"
+    rf"\n?(?:(?:(?:[-–,~ ]|ot|dna|hguorht)+\d+)?[ :]{{1,2}}(?:{_LINE})\b"
+    r"|[ =][A-Za-z-]{0,20}[A-Za-z]--?(?:\Z|[\s(])|\s第"
+    rf"|\s?(?:=[<>=~!]|\^|(?:{_VERSION})\b))"
 )
+"""What stands before a line, an option or a version, read backwards: so it is tried at one place only."""
 _SIGNS = frozenset("$€£¥₹￥")
 _SPELLINGS = {
     unit: tuple(sorted((name for name, known in UNITS.items() if known == unit), key=len)[::-1])
@@ -39,11 +47,12 @@ _LONGEST_LISTED = 7
 
 def numbers(text: str) -> Iterator[tuple[int, int, Reference]]:
     """Yield start, stop and reference of each number that says something by itself."""
-    for found in _NUMBER.finditer(text):
+    short = 1 if any(sign in text for sign in _SIGNS) else 2
+    for found in (_NUMBER if text.isascii() else _WIDE_NUMBER).finditer(text):
         start, stop = found.span()
-        if stop - start == 1:
-            continue  # most numbers are a single digit, which says nothing
         unit_at = found.start("unit")
+        if stop - start <= short and unit_at < 0:
+            continue  # most numbers have a digit or two and no unit
         digits = text[start : unit_at if unit_at >= 0 else stop].replace(",", "")
         unit = UNITS.get(found["unit"].strip(" -\u3000")) if unit_at >= 0 else None
         figures = len(digits.replace(".", "").lstrip("0"))
@@ -71,7 +80,7 @@ def _points(before: str, digits: str, after: str) -> bool:
     """Whether a number points into a listing, sets an option or is a version."""
     if after and after in "\t|:→" and len(digits) <= _LONGEST_LISTED and not before.rpartition("\n")[2].strip(" \t"):
         return True
-    return _POINTER.search(before) is not None
+    return _POINTER.match(before[::-1]) is not None
 
 
 def _is_round(digits: str) -> bool:

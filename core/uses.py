@@ -7,10 +7,11 @@ words. Where something stands is a list of places in order, so that "is it still
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import accumulate, chain
 from typing import NamedTuple
 
 from .branch import Branch, Place
@@ -24,6 +25,7 @@ from .reference_dates import day_alone
 from .reference_names import tool_names
 from .references import references_of
 from .sections import sections
+from .text_index import watch_words
 from .transcript import ROOT, Transcript
 from .watched_texts import LINE, Use, WatchedTexts
 from .wire import Wire
@@ -52,7 +54,7 @@ class Uses:
         replies = [spoken.message(call.response or {}) for call in transcript.calls]
         tools = [tool for head in transcript.heads for tool in spoken.tools(head)]
         self._names = tool_names(tools, chain(messages, replies))
-        self._texts = WatchedTexts()
+        self._texts = _Texts()
         self._arguments: dict[str, str] = {}
         self._nodes = [[self._texts.add(self._text_of(part)) for part in message.parts] for message in messages]
         self._sections: dict[str, list[int]] = {}
@@ -121,8 +123,8 @@ class Uses:
 
     def _used(self, branch: Branch, head: int, response: _Response) -> CallUses:
         used = [self._standing(branch, head, reference) for reference in response.references]
-        lines = [Use(LINE, line) for line in response.lines]
-        copied = tuple(use for use in lines if self._stands(branch, head, use))
+        lines = [line for line in response.lines if self._reached(branch, head, self._texts.with_line(line))]
+        copied = tuple(use for line in lines if self._stands(branch, head, use := Use(LINE, line)))
         return CallUses(len(response.references), _each_once(used), copied, response.names)
 
     def _standing(self, branch: Branch, head: int, reference: Reference) -> Use | None:
@@ -134,16 +136,24 @@ class Uses:
         return None
 
     def _stands(self, branch: Branch, head: int, use: Use) -> bool:
-        texts = self._texts.holding(use)
-        if not texts:
+        """Whether a use stands in a prompt; what a response is the first to say does not, and need not be searched."""
+        if not self._reached(branch, head, self._texts.possible(use)):
             return False
-        last = branch.path[-1] if branch.path else ROOT
-        firsts = [first for text in texts if (first := self._firsts[text]) <= last]
-        for first in firsts:
-            if branch.has(first):
-                return True
-        if firsts and next(branch.newest_first(self.places(use)), None) is not None:
+        texts = self._texts.holding(use)
+        firsts, last = self._firsts, branch.path[-1] if branch.path else ROOT
+        earlier = [first for text in texts if (first := firsts[text]) <= last]
+        if any(map(branch.has, earlier)):
             return True
+        if earlier and next(branch.newest_first(self.places(use)), None) is not None:
+            return True
+        return not self._in_heads[head].isdisjoint(texts)
+
+    def _reached(self, branch: Branch, head: int, texts: Collection[int]) -> bool:
+        """Whether one of some texts may stand in a prompt: it is no later than its end, or in its fixed part."""
+        firsts, last = self._firsts, branch.path[-1] if branch.path else ROOT
+        for text in texts:
+            if firsts[text] <= last:
+                return True
         return not self._in_heads[head].isdisjoint(texts)
 
     def _read_head(self, head: Wire, spoken: Dialect) -> list[tuple[str, int]]:
@@ -188,6 +198,49 @@ def uses_of(transcript: Transcript) -> Uses:
         transcript.analyses[USES] = Uses(transcript)
     found: Uses = transcript.analyses[USES]
     return found
+
+
+class _Texts(WatchedTexts):
+    """The texts of a transcript, asked first where a use may stand: of most, that is all that has to be known."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found_wide: dict[str, list[int]] = {}
+
+    def possible(self, use: Use) -> Collection[int]:
+        """Return the numbers of texts beside which none holds a use, without a look into them."""
+        if use in self._holding:
+            return self._holding[use]
+        return self.with_line(use.form) if use.kind == LINE else self._candidates(watch_words(*use), use.form)
+
+    def with_line(self, line: str) -> Collection[int]:
+        """Return the numbers of texts that have a line."""
+        return self._lines.get(line, ())
+
+    def _wide(self, form: str) -> list[int]:
+        """Search all texts that are not ASCII at once; no form has a line's end."""
+        if form not in self._found_wide:
+            self._found_wide[form] = list(self._searched_wide(form))
+        return self._found_wide[form]
+
+    def _searched_wide(self, form: str) -> Iterator[int]:
+        joined, starts = self._joined
+        at = joined.find(form)
+        while at >= 0:
+            place = bisect_right(starts, at)
+            yield self._not_ascii[place - 1][0]
+            at = joined.find(form, starts[place]) if place < len(starts) else -1
+
+    @cached_property
+    def _joined(self) -> tuple[str, list[int]]:
+        lines = [line for _, line in self._not_ascii]
+        return "\n".join(lines), [0, *accumulate(len(line) + 1 for line in lines[:-1])]
+
+    def forget(self) -> None:
+        """Let go of the texts."""
+        super().forget()
+        self.__dict__.pop("_joined", None)
+        self._found_wide.clear()
 
 
 class _Response(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from core import references
+from core import copied_lines, references
 from core.dialects import dialect
 from core.loss import loss
 from core.readers import read
@@ -149,6 +149,7 @@ def fresh(transcript: Transcript) -> Uses:
     references._MEMO.clear()
     references_of_word.cache_clear()
     watch_words.cache_clear()
+    copied_lines._remembered.cache_clear()
     return Uses(transcript)
 
 
