@@ -8,7 +8,7 @@ sets are nested, so sizes fall as the cut moves on, and the best cut is found by
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from .decisions import Fate, Run, Status
@@ -41,6 +41,9 @@ class Assembler(Protocol):
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part (system, tools) of the coming plans."""
 
+    def hint(self, hints: Hints) -> None:
+        """Take the hints of the coming plans, where they differ from those in the context."""
+
     def extend(self, units: Sequence[Unit]) -> None:
         """Take units appended since the last call."""
 
@@ -66,6 +69,10 @@ class UnitAssembler:
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part of the coming plans."""
         self.fixed = fixed
+
+    def hint(self, hints: Hints) -> None:
+        """Take the hints of the coming plans."""
+        self.context = replace(self.context, hints=hints)
 
     def extend(self, units: Sequence[Unit]) -> None:
         """Take units appended since the last call."""

@@ -238,26 +238,26 @@ class Planner:
 
 
 class _Track:
-    """An assembler and what it was given last. Other hints ask for another assembler, which takes all units at once."""
+    """An assembler and what it was given last."""
 
     def __init__(self) -> None:
         self._assembler: Assembler | None = None
         self._fixed: FixedPart | None = None
         self._hints: Hints | None = None
-        self._units: list[Unit] = []
 
     def plan(self, engine: Engine, step: Step) -> Plan:
         """Return the strategy's plan of the prompt that a step completes."""
-        assembler, new = self._assembler, step.units
-        if assembler is None or step.fresh or step.hints != self._hints:
+        assembler = self._assembler
+        if assembler is None or step.fresh:
             assembler = engine.strategy.assembler(engine.context(step.hints))
-            new = step.units if step.fresh else [*self._units, *step.units]
-            self._assembler, self._fixed, self._hints, self._units = assembler, None, step.hints, []
+            self._assembler, self._fixed, self._hints = assembler, None, step.hints
+        if step.hints != self._hints:
+            assembler.hint(step.hints)
+            self._hints = step.hints
         if step.fixed is not self._fixed:
             assembler.fix(step.fixed)
             self._fixed = step.fixed
-        assembler.extend(new)
-        self._units += new
+        assembler.extend(step.units)
         return assembler.plan()
 
 

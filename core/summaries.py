@@ -49,6 +49,7 @@ class Summaries:
     ) -> None:
         self._summarizer = summarizer
         self._known = dict(known or {})
+        self._failed: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def written(self, hash_: str, text: Callable[[], str], max_tokens: int) -> Written:
@@ -56,17 +57,23 @@ class Summaries:
         stored = self._known.get(hash_)
         if stored is not None:
             return Written(stored, "written by the summariser")
-        if self._summarizer is None:
-            return Written(None, STAND_IN)
-        try:
-            made = self._summarizer(Range(hash_, text(), max_tokens))
-        except Exception as error:
-            return Written(None, f"{FAILED} ({type(error).__name__})")
-        if not isinstance(made, str) or not made.strip():
-            return Written(None, f"{FAILED} (it wrote nothing)")
+        if self._summarizer is None or hash_ in self._failed:
+            return Written(None, self._failed.get(hash_, STAND_IN))
+        made, why = self._ask(self._summarizer, Range(hash_, text(), max_tokens))
         with self._lock:
-            # Of two threads that asked at once the first answer stands, so that both send the same bytes.
-            return Written(self._known.setdefault(hash_, made), "written by the summariser")
+            # Of two threads that asked at once the first answer stands, so that both send the same bytes. So does a
+            # failure: what was sent without a summary stays so, or the prompt would change at its beginning.
+            if made is None and hash_ not in self._known:
+                return Written(None, self._failed.setdefault(hash_, why))
+            return Written(self._known.setdefault(hash_, made or ""), "written by the summariser")
+
+    def _ask(self, summarizer: Callable[[Range], str], asked: Range) -> tuple[str | None, str]:
+        """Return what the summariser writes; None and why if it fails."""
+        try:
+            made = summarizer(asked)
+        except Exception as error:
+            return None, f"{FAILED} ({type(error).__name__})"
+        return (made, "") if isinstance(made, str) and made.strip() else (None, f"{FAILED} (it wrote nothing)")
 
     def stored(self) -> dict[str, str]:
         """Return all summaries by the hash of their range."""

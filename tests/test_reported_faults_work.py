@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -137,3 +138,20 @@ def test_twice_the_calls_are_twice_the_work_of_a_replay(kind: str, dialect: str)
     assert len(whole.calls) > 1.9 * len(half.calls)
     first, second = (work(lambda made=made: replay(made, config)) for made in (half, whole))
     assert second < 2.2 * first
+
+
+HINTED = [("required_reserve", "facts"), ("required_reserve", "bindings"), ("tiered_injection", "active_tools")]
+
+
+@pytest.mark.parametrize(("kind", "hint"), [*HINTED, ("keep_last", "facts"), ("span_triage", "bindings")])
+def test_hints_that_change_do_not_have_everything_read_again(kind: str, hint: str) -> None:
+    """Twice the calls, each with other hints, are twice the work: the assembler that is there takes them."""
+    totals = []
+    for steps in (100, 200):
+        plain = recorded("openai_chat", told("openai_chat", f"{kind} {hint} {steps}", steps))
+        calls = (replace(call, hints={hint: [f"word {at}"]}) for at, call in enumerate(plain.calls))
+        hinted = replace(plain, calls=tuple(calls))
+        config = {"budget": BUDGET, "strategy": {"kind": kind, **CUTTING.get(kind, {})}}
+        replay(hinted, config)
+        totals.append(work(lambda hinted=hinted, config=config: replay(hinted, config)))  # type: ignore[misc]
+    assert totals[1] < 2.2 * totals[0]

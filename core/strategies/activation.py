@@ -58,23 +58,25 @@ def keywords_of(name: str, tools: Sequence[Span], configured: Sequence[ToolGroup
 class Activation:
     """Follows a log and remembers which groups it activated and where each tool was last called."""
 
-    def __init__(
-        self, log: Log, fixed: FixedPart, configured: Sequence[ToolGroup], hinted: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, log: Log, fixed: FixedPart, configured: Sequence[ToolGroup], hinted: Sequence[str] = ()) -> None:
         self.tools = groups_of(fixed, configured)
         self.keywords = {name: keywords_of(name, tools, configured) for name, tools in self.tools.items()}
         self._group_of = {tool.tool: name for name, tools in self.tools.items() for tool in tools}
-        self._hinted = {self._group_of[tool] for tool in hinted if tool in self._group_of}
         self.reasons = {name: f"{INFERRED}: no keyword of {name} was said" for name in self.tools}
         """Why the tools of an inactive group are put aside, by its name."""
-        self.source = f"{INFERRED} from what users said and what was called"
-        """Where it is known from which groups are active."""
-        if self._hinted:
-            self.source = f"{HINTED}: {', '.join(sorted(self._hinted))}; {INFERRED}: the others"
+        self.hint(hinted)
         self._log = log
         self._seen = 0
         self._last_said: dict[str, int] = {}
         self._last_called: dict[str, int] = {}
+
+    def hint(self, tools: Sequence[str]) -> None:
+        """Take the tools that hints say are active, instead of those that earlier hints said."""
+        self._hinted = {self._group_of[tool] for tool in tools if tool in self._group_of}
+        self.source = f"{INFERRED} from what users said and what was called"
+        """Where it is known from which groups are active."""
+        if self._hinted:
+            self.source = f"{HINTED}: {', '.join(sorted(self._hinted))}; {INFERRED}: the others"
 
     def catch_up(self) -> None:
         """Read the units that were added to the log."""

@@ -39,9 +39,9 @@ class Folds:
         """Return the replacement of a unit."""
         return self._made[index]
 
-    def catch_up(self) -> None:
-        """Look at the units that were added to the log."""
-        for unit in self._log.units[len(self._made) :]:
+    def catch_up(self, stop: int) -> None:
+        """Look at the units before `stop` that were not looked at; what is kept as it is needs no summary."""
+        for unit in self._log.units[len(self._made) : stop]:
             made = self.smaller(unit)
             if self._summaries is not None and _may_fold(unit):
                 made = self._written(unit, made, self._summaries)

@@ -81,6 +81,13 @@ class _Assembler(UnitAssembler):
         tokens = _Tokens(context.counter)
         self.measure = CHARACTERS if strategy.unit == "chars" else Measure(tokens.content, tokens.before)
 
+    def hint(self, hints: Hints) -> None:
+        """Take the hints of the coming plans; sections are made anew."""
+        super().hint(hints)
+        self.told = _told(hints)
+        self._known.clear()
+        self._reasons.clear()
+
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part, and what one more system text costs in frames."""
         super().fix(fixed)

@@ -53,8 +53,8 @@ class _Assembler(UnitAssembler):
         log, settings = self.log, self.strategy
         if too_short(len(log.turns), len(log.steps), settings.min_turns, settings.min_steps):
             return self.untouched(Status.SKIPPED_SHORT)
-        self.folds.catch_up()
         wanted, setting = keep_boundary(log, settings.keep)
+        self.folds.catch_up(wanted)
         kept = self._stepped(wanted)
         cuts = _Cuts(log.turns, log.openers, kept)
         dropped = cuts[self._first_fitting(cuts, kept)]

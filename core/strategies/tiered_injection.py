@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from ..assembler import Context, UnitAssembler
 from ..boundaries import Keep, keep_boundary, on_grid
 from ..decisions import Edit, Fate, HeadEdit, Run, Status
+from ..hints import Hints
 from ..plan import Plan
 from ..spans import FixedPart
 from .activation import Activation
@@ -80,8 +81,13 @@ class _Assembler(UnitAssembler):
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part; other tools are read anew against everything that was said."""
         super().fix(fixed)
-        self.activation = Activation(self.log, fixed, self.strategy.groups, frozenset(self.context.hints.active_tools))
+        self.activation = Activation(self.log, fixed, self.strategy.groups, self.context.hints.active_tools)
         self.head_edits = HeadEdits(fixed, self.context)
+
+    def hint(self, hints: Hints) -> None:
+        """Take the hints of the coming plans; which groups users and calls activated stays known."""
+        super().hint(hints)
+        self.activation.hint(hints.active_tools)
 
     def _plan(self) -> Plan:
         log, settings = self.log, self.strategy
