@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ..log import Log
+from ..marks import is_injected
 from ..spans import FixedPart, Span, SpanKind
 from .inference import HINTED, INFERRED
 from .tiers import ToolGroup, is_said
@@ -69,6 +70,8 @@ class Activation:
         self._seen = 0
         self._last_said: dict[str, int] = {}
         self._last_called: dict[str, int] = {}
+        self._called_in: dict[int, set[str]] = {}
+        self._always_called: set[str] = set()
 
     def hint(self, tools: Sequence[str]) -> None:
         """Take the tools that hints say are active, instead of those that earlier hints said."""
@@ -83,25 +86,36 @@ class Activation:
         for index in range(self._seen, len(self._log.units)):
             for span in self._log.units[index].spans:
                 if span.kind is SpanKind.TOOL_CALL and span.tool in self._group_of:
-                    self._last_called[self._group_of[span.tool]] = index
-                elif span.kind is SpanKind.USER:
+                    self._remember(self._group_of[span.tool], index)
+                elif span.kind is SpanKind.USER and not is_injected(span.text):
                     self._last_said.update(dict.fromkeys(self._said(span.text), index))
         self._seen = len(self._log.units)
+
+    def _remember(self, name: str, index: int) -> None:
+        """Remember that a tool of a group was called in a unit."""
+        self._last_called[name] = index
+        self._called_in.setdefault(index, set()).add(name)
+        if self._log.units[index].stays:
+            self._always_called.add(name)
 
     def _said(self, text: str) -> Iterator[str]:
         lowered = text.lower()
         return (name for name, words in self.keywords.items() if any(is_said(word, lowered) for word in words))
 
-    def inactive(self, cut: int, only_newest: bool = False) -> Iterable[str]:
+    def inactive(self, cut: int, extras: Iterable[int] = (), only_newest: bool = False) -> Iterable[str]:
         """Return the groups that are not active when the kept part begins at `cut`.
 
-        With `only_newest`, what older user messages said does not count.
+        A call that is sent needs its tool wherever it stands: in the kept part, in a unit that always stays, or in
+        one of the `extras`, the units before the cut that stay for this cut. With `only_newest`, what older user
+        messages said does not count.
         """
         since = self._log.last_user if only_newest else 0
+        called = self._always_called.union(*(self._called_in.get(index, ()) for index in extras if index < cut))
         return [
             name
             for name in self.tools
             if name not in self._hinted
             and self._last_said.get(name, -1) < since
             and self._last_called.get(name, -1) < cut
+            and name not in called
         ]

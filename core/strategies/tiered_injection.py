@@ -134,7 +134,7 @@ class _Assembler(UnitAssembler):
         return not self._triggered(tokens) if self.strategy.trigger else not self._over(tokens)
 
     def _draft(self, cut: int, summarised: bool = True, only_newest: bool = False) -> _Draft:
-        inactive = list(self.activation.inactive(cut, only_newest))
+        inactive = list(self.activation.inactive(cut, self.extras(cut), only_newest))
         head = self.head_edits.without(inactive, self.activation, None)
         kept = self.kept_tokens(cut) - self.fixed.tokens - self.retrieval.weight(cut)
         bare = kept + self.head_edits.tokens(head)
