@@ -35,7 +35,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def check_fields(text: str, known: tuple[str, ...]) -> str:
-    """Return a text if it names only known fields in braces: any other would be sent to the model as it stands."""
+    """Return a text if it names only known fields in braces: any other would be sent to the model as it stands.
+
+    A blank one is refused: providers refuse messages that say nothing, and what went would go without a word.
+    """
+    if not text.strip():
+        raise Refused("it is blank, so nothing would say what was left out.", "Leave it out for the default text.")
     for name in re.findall(r"\{(\w+)\}", text):
         if name not in known:
             raise Refused(f"it names {{{name}}}, which nothing fills in.", nearest(name, known))

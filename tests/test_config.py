@@ -200,6 +200,11 @@ def reserve(**settings: Any) -> dict[str, Any]:
             {"strategy": {"kind": "span_triage", "stub": "{lines}"}},
             *("strategy.stub", "it names {lines}, which nothing fills in.", "Known here: id, messages, tokens, name"),
         ),
+        *(
+            ({"strategy": {"kind": kind, name: text}}, f"strategy.{name}", "it is blank", "the default text.")
+            for kind, name in (("span_triage", "stub"), ("mask_tool_results", "placeholder"))
+            for text in ("", " ", "\n\t", "\u3000")
+        ),
         (
             {"strategy": {"kind": "summarize_and_keep", "mode": "published", "step": 9}},
             *("strategy.step", "the published program does not know this setting.", "take mode right"),
