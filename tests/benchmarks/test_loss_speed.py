@@ -11,8 +11,9 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -89,29 +90,23 @@ def test_all_measures_of_a_strategy_cost_little(transcripts_folder: Path) -> Non
     for strategy, config in STRATEGIES.items():
         print(f"\n{strategy:20s}" + "".join(f"{name:>10s}" for name in MEASURES) + f"{'all':>10s}")
         for name, transcript in runs(transcripts_folder):
-            texts = distinct_texts(transcript)
-            made = replays(transcript, config)
-            found = [ratio(texts, partial(measured, measure, made), 1) for measure in MEASURES.values()]
+            rounds = list(islice(warm(transcript, config), ROUNDS))
+            found = [statistics.median(times) for times in zip(*rounds, strict=True)]
             print(f"{name:20s}" + "".join(f"{one:10.2f}" for one in (*found, sum(found))))
 
 
-def replays(transcript: Transcript, config: dict[str, Any]) -> Iterator[Replay]:
-    """Yield replays of which nothing is measured yet, though what they share of the transcript is."""
-    first = replay(transcript, config)
+def warm(transcript: Transcript, config: dict[str, Any]) -> Iterator[list[float]]:
+    """Yield, round by round, how many countings each measure of a new replay takes, one after the other.
+
+    What the replays of a transcript share is measured before.
+    """
+    texts = distinct_texts(transcript)
+    made = replay(transcript, config)
     for measure in MEASURES.values():
-        measure(first)
+        measure(made)
     while True:
-        yield replay(transcript, config)
-
-
-def measured(measure: Callable[[Replay], object], made: Iterator[Replay]) -> float:
-    """Return the seconds that a measure takes of a replay, without those that the replay took."""
-    one = next(made)
-    if measure is MEASURES["cost"]:
-        MEASURES["cache"](one)  # which the cost is made from
-    started = time.process_time()
-    measure(one)
-    return time.process_time() - started
+        counting, made = least(partial(count, texts), 3), replay(transcript, config)
+        yield [least(partial(measure, made), 1) / counting for measure in MEASURES.values()]
 
 
 @pytest.mark.slow
@@ -153,14 +148,15 @@ def fresh(transcript: Transcript) -> Uses:
     return Uses(transcript)
 
 
-def ratio(texts: Collection[str], run: Callable[[], object], times: int = 2) -> float:
-    """Return how many times as long as counting the texts a run takes: itself, or what it says that it took."""
+def ratio(texts: Collection[str], run: Callable[[], object]) -> float:
+    """Return how many times as long as counting the texts a run takes."""
+    return statistics.median(least(run, 2) / least(partial(count, texts), 3) for _ in range(ROUNDS))
+
+
+def count(texts: Iterable[str]) -> None:
     encode = encoding("o200k_base").encode_ordinary
-    found = []
-    for _ in range(ROUNDS):
-        counting = least(lambda: [encode(text) for text in texts], 3)
-        found.append(least(run, times) / counting)
-    return statistics.median(found)
+    for text in texts:
+        encode(text)
 
 
 def least(run: Callable[[], object], times: int) -> float:
@@ -169,6 +165,6 @@ def least(run: Callable[[], object], times: int) -> float:
     for _ in range(times):
         gc.collect()
         started = time.process_time()
-        said = run()
-        best = min(best, said if isinstance(said, float) else time.process_time() - started)
+        run()
+        best = min(best, time.process_time() - started)
     return best
