@@ -235,8 +235,13 @@ def test_too_few_turns_are_counted_as_steps() -> None:
     result = right(messages, 1500)
     assert sent(result)[-4:] == messages[-4:]
     assert sent(result)[-5]["content"].startswith("[summary]")
-    settings = {made.setting for made in result.decisions if made.action == Action.SUMMARISE}
-    assert settings == {"strategy.keep_turns (as steps: too few turns)"}
+    told = {(made.reason, made.setting) for made in result.decisions if made.action == Action.SUMMARISE}
+    assert told == {("older than the kept part (4 steps)", "strategy.keep_turns (as steps: too few turns)")}
+
+
+def test_the_reason_names_the_unit_that_was_counted() -> None:
+    told = {made.reason for made in right(chat(), 2000, keep_turns=4).decisions if made.action == Action.SUMMARISE}
+    assert told == {"older than the kept part (4 turns)"}
 
 
 def test_a_summary_is_not_summarised_again() -> None:

@@ -209,6 +209,24 @@ def test_no_message_about_tools_without_tools() -> None:
     assert tiered(body, None, groups=GROUPED).request == body
 
 
+@pytest.mark.parametrize(
+    ("roles", "keep", "setting"),
+    [
+        ("uaaaaaaa", {"keep_turns": 2}, "strategy.keep_turns (as steps: too few turns)"),
+        ("uauauaua", {"keep_turns": 2}, "strategy.keep_turns"),
+        ("uaaaaaaa", {"keep_steps": 2}, "strategy.keep_steps"),
+        ("uaaaaaaa", {}, "strategy.keep_messages"),
+    ],
+)
+def test_the_setting_says_where_steps_were_counted(roles: str, keep: dict[str, int], setting: str) -> None:
+    names = {"u": "user", "a": "assistant"}
+    messages = [{"role": names[role], "content": f"m{at:02}".ljust(400, ".")} for at, role in enumerate(roles)]
+    result = tiered({"messages": messages}, 2500, **keep)
+    assert result.status is Status.TRIMMED
+    decided = {made.span_id: made for made in result.decisions}
+    assert (decided["m7.0"].reason, decided["m7.0"].setting) == ("in the kept part", setting)
+
+
 def test_a_called_tool_and_a_hinted_one_stay() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "run_python", "arguments": "{}"}}
     messages = [

@@ -19,7 +19,7 @@ from ..units import Unit
 from .folding import Folds
 from .keep_last import too_short
 from .triage_order import TriageOrder
-from .triage_plan import Stubs, TriagePlan
+from .triage_plan import Stubs, TriagePlan, eviction_of
 
 STUB = f"{marks.STUB} {{id}}, {{messages}} messages, {{tokens}} tokens]"
 EVICTABLE = "evictable"
@@ -111,12 +111,6 @@ class _Assembler(UnitAssembler):
         priority = self.priorities[index] = priority_of(unit)
         self.order.add(index, priority, unit, own)
         self._taken += unit.tokens
-
-
-def eviction_of(unit: Unit) -> Eviction:
-    """Return the class of a unit: reconstructible if a rule says so of one of its spans, else recoverable."""
-    named = any(span.rule.evict is Eviction.RECONSTRUCTIBLE for span in unit.spans)
-    return Eviction.RECONSTRUCTIBLE if named else Eviction.RECOVERABLE
 
 
 def priority_of(unit: Unit) -> int:

@@ -97,7 +97,8 @@ class _Assembler(UnitAssembler):
         return tokens
 
     def _made(self, dropped: int, kept: int, tokens: int, setting: str) -> Plan:
-        older = f"older than the kept part ({self.strategy.keep.number} {self.strategy.keep.unit})"
+        counted = "steps" if "as steps" in setting else self.strategy.keep.unit
+        older = f"older than the kept part ({self.strategy.keep.number} {counted})"
         runs = [
             Run(0, dropped, Fate.DROP, "oldest first, until the rest fits", "budget"),
             Run(dropped, kept, Fate.REPLACE, older, setting),

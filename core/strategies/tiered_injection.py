@@ -167,12 +167,12 @@ class _Assembler(UnitAssembler):
         return tokens + sum(edit.tokens - self.log.units[index].tokens for index, edit in edits.items())
 
     def _made(self, draft: _Draft, edits: Mapping[int, Edit], tokens: int) -> Plan:
-        keep = self.strategy.keep
+        setting = keep_boundary(self.log, self.strategy.keep).setting
         folded = draft.summary.first if draft.summary else draft.cut
         runs = (
             Run(0, folded, Fate.DROP, "older than the rolling summary has room for", "strategy.summary_chars"),
             Run(folded, draft.cut, Fate.FOLD, "in the rolling summary", "strategy.trigger"),
-            Run(draft.cut, self.count, Fate.KEEP, "in the kept part", keep.setting),
+            Run(draft.cut, self.count, Fate.KEEP, "in the kept part", setting),
         )
         head = draft.head if draft.head.deferred or draft.head.injected else None
         return self.made(self.with_extras(runs, draft.cut), tokens, edits=edits, head=head)

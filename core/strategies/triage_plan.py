@@ -13,6 +13,7 @@ from ..decisions import Action, Decision, Fate, Run
 from ..dialects.base import Dialect
 from ..log import Log
 from ..plan import Plan, replaced
+from ..rules import Eviction
 from ..spans import OVERHEAD_ID, SpanKind
 from ..units import Unit
 from ..wire import Wire
@@ -22,12 +23,21 @@ from .triage_order import Key
 _FIELD = re.compile(r"\{(\w+)\}")
 
 
+def eviction_of(unit: Unit) -> Eviction:
+    """Return the class of a unit: reconstructible if a rule says so of one of its spans, else recoverable."""
+    named = any(span.rule.evict is Eviction.RECONSTRUCTIBLE for span in unit.spans)
+    return Eviction.RECONSTRUCTIBLE if named else Eviction.RECOVERABLE
+
+
 class Stubs:
     """The stub for any run of units of a log, and what it costs as a message."""
 
     def __init__(self, log: Log, context: Context, template: str) -> None:
         self._log, self._context, self.template = log, context, template
         self._known: dict[tuple[int, int], tuple[int, int]] = {}
+        self._names_class = "{class}" in template
+        self._reconstructible = [0]
+        """Running count of the units that rules call reconstructible."""
         message = context.dialect.message(context.dialect.text_message("assistant", template))
         self._frame = context.dialect.cost_of_messages([message], context.counter).overhead
 
@@ -40,9 +50,16 @@ class Stubs:
             "messages": str(last.stop - first.first),
             "tokens": str(self._log.totals[stop] - self._log.totals[start]),
             "name": first.spans[0].name,
-            "class": "recoverable",
+            "class": self._class(start, stop) if self._names_class else "",
         }
         return _FIELD.sub(lambda found: values.get(found[1], found[0]), self.template)
+
+    def _class(self, start: int, stop: int) -> Eviction:
+        """Return the class of a run: reconstructible only where all of it is; all of it can be recovered."""
+        for unit in self._log.units[len(self._reconstructible) - 1 : stop]:
+            self._reconstructible.append(self._reconstructible[-1] + (eviction_of(unit) is Eviction.RECONSTRUCTIBLE))
+        whole = self._reconstructible[stop] - self._reconstructible[start] == stop - start
+        return Eviction.RECONSTRUCTIBLE if whole else Eviction.RECOVERABLE
 
     def role(self, start: int) -> str:
         """Return whose message the stub is: the user's where it stands for the opening of a turn."""

@@ -1,0 +1,49 @@
+"""The stubs of span triage: what they say of the messages they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core.decisions import Action
+from core.rules import Eviction
+from tests.talks import DIALECTS, body, run, said, user
+
+EVERY = pytest.mark.parametrize("dialect", DIALECTS)
+ANSWERS = [{"match": {"kind": "assistant"}, "evict": "reconstructible"}]
+ALL = [{"match": {}, "evict": "reconstructible"}]
+SHORT = " x" * 30
+"""Longer than the stub below, and shorter than an extract in its place, which shows 40 characters and says so."""
+
+
+def stubs(dialect: str, rules: list[dict[str, Any]], merge: bool) -> list[tuple[str, str | None]]:
+    events = [user("u0" + SHORT), said("a0" + SHORT), user("u1" + SHORT), said("a1" + SHORT), user("u2")]
+    strategy = {"stub": "{id} {class}", "merge_stubs": merge}
+    result = run(body(dialect, *events), dialect, "span_triage", 0, strategy=strategy, rules=rules)
+    found = [made for made in result.decisions if made.action is Action.STUB]
+    return [(made.span_id, made.replacement) for made in found if made.replacement]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("rules", "classes"),
+    [
+        ([], ["recoverable"] * 4),
+        (ANSWERS, ["recoverable", "reconstructible"] * 2),
+        (ALL, ["reconstructible"] * 4),
+    ],
+    ids=["no rule", "answers", "all"],
+)
+def test_a_stub_names_the_class_of_its_message(rules: list[dict[str, Any]], classes: list[str], dialect: str) -> None:
+    assert stubs(dialect, rules, merge=False) == [(f"m{at}.0", f"m{at}.0 {name}") for at, name in enumerate(classes)]
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("rules", "named"), [([], Eviction.RECOVERABLE), (ANSWERS, Eviction.RECOVERABLE), (ALL, Eviction.RECONSTRUCTIBLE)]
+)
+def test_a_stub_of_several_is_reconstructible_only_where_all_are(
+    rules: list[dict[str, Any]], named: Eviction, dialect: str
+) -> None:
+    assert stubs(dialect, rules, merge=True) == [("m0.0", f"m0.0 to m3.0 {named}")]
