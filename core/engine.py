@@ -105,12 +105,14 @@ class UnitFeed:
 
     def __init__(self) -> None:
         self._grouper: Grouper | None = None
+        self._groups: list[Any] = []
         self._count = -1
         self._reader: tuple[object, tuple[Rule, ...]] | None = None
         self._head: FixedPart | None = None
         self._fixed: dict[object, FixedPart] = {}
         self._said: frozenset[str] = frozenset()
-        self._made: dict[tuple[int, int, tuple[Rule, ...]], Unit] = {}
+        self._made: dict[tuple[Rule, ...], dict[tuple[int, int], Unit]] = {}
+        """Units by the rules that may mean spans of their age, and by place and length."""
 
     def read(
         self,
@@ -133,12 +135,14 @@ class UnitFeed:
         grouper, groups = self._grouper, None
         if grouper is not None and not fresh:
             groups = grouper.push(_messages(engine, messages_from(shared)))
-            # What a rule says by age changes with each turn, so then everything is read anew.
-            if groups is not None and engine.ages and any(is_turn(group.messages) for group in groups):
-                groups = None
         if grouper is None or groups is None:
             fresh, grouper = True, Grouper(engine.dialect)
             groups = grouper.push(_messages(engine, messages_from(0))) or []
+        if engine.ages:
+            self._groups = [*groups] if fresh else [*self._groups, *groups]
+            # What a rule says by age changes with each turn, so then all units are given anew.
+            if any(is_turn(group.messages) for group in groups):
+                fresh, groups = True, self._groups
         if reader != self._reader:
             self._fixed, self._reader = {}, reader
         units = list(self._units(engine, groups, rules))
@@ -164,20 +168,25 @@ class UnitFeed:
 
     def _units(self, engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:
         """Yield the units of some groups; those whose rules by age did not change are the same objects as before."""
-        age = sum(is_turn(group.messages) for group in groups) if engine.ages else 0
+        if not engine.ages:
+            yield from (self._unit(engine, group, rules) for group in groups)
+            return
+        age = sum(is_turn(group.messages) for group in groups)
+        said = rules_at(rules, age)
+        known = self._made.setdefault(said, {})
         for group in groups:
-            if engine.ages and is_turn(group.messages):
+            if is_turn(group.messages):
                 age -= 1
-            said = rules_at(rules, age) if engine.ages else rules
-            key = (group.first, len(group.messages), said)
-            unit = self._made.get(key) if engine.ages else None
-            if unit is None:
-                unit = make_unit(group, engine.dialect, engine.counter, said)
-                if engine.shrinkers:
-                    unit = shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter)
-                if engine.ages:
-                    self._made[key] = unit
-            yield unit
+                said = rules_at(rules, age)
+                known = self._made.setdefault(said, {})
+            place = (group.first, len(group.messages))
+            if place not in known:
+                known[place] = self._unit(engine, group, said)
+            yield known[place]
+
+    def _unit(self, engine: Engine, group: Any, rules: Sequence[Rule]) -> Unit:
+        unit = make_unit(group, engine.dialect, engine.counter, rules)
+        return shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) if engine.shrinkers else unit
 
     def _hear(self, engine: Engine, units: Sequence[Unit], fresh: bool) -> None:
         """Remember which of the shrinkers' keywords users said."""
