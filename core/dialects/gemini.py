@@ -13,12 +13,12 @@ from typing import Any
 from ..errors import RequestError
 from ..tokens import Counter
 from ..wire import Wire, text_of
+from . import gemini_head
 from .base import Cost, Message, Part, PartKind, ToolDefinition
 from .content import content_key
 from .openai_tokens import raw_part, text_costs
 
 ROLES = {"model": "assistant", "user": "user", "function": "user", "system": "system"}
-SYSTEM_KEYS = ("systemInstruction", "system_instruction")
 RESULT_KEYS = ("output", "result", "content")
 IMAGE_TOKENS = 258  # a picture of up to 384 x 384 pixels, or one tile of a larger one
 
@@ -65,53 +65,33 @@ class Gemini:
         return content_key(wire)
 
     def system_texts(self, head: Wire) -> list[str]:
-        """Return the texts of the system instruction."""
-        _, system = _system(head)
-        if isinstance(system, str):
-            return [system] if system else []
-        parts = system.get("parts") if isinstance(system, Mapping) else None
-        parts = [parts] if isinstance(parts, Mapping) else parts or []
-        return [text_of(part.get("text")) for part in parts if isinstance(part, Mapping)]
+        """Return the texts of the system instruction; its pictures and files are no texts."""
+        return gemini_head.system_texts(head)
+
+    def head_parts(self, head: Wire) -> list[Part]:
+        """Return the parts of the system instruction that are no text."""
+        parts = enumerate(gemini_head.system_parts(head))
+        read = (_part(part, place) for place, part in parts if not _is_text(part))
+        return [part for part in read if part is not None]
 
     def with_system_text(self, head: Wire, text: str) -> Wire:
         """Return the head with one more part at the end of the system instruction."""
-        key, system = _system(head)
-        parts = [{"text": known} for known in self.system_texts(head)]
-        kept = dict(system) if isinstance(system, Mapping) else {}
-        return {**head, key: {**kept, "parts": [*parts, {"text": text}]}}
+        return gemini_head.with_system_text(head, text)
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
-        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
-        key, system = _system(head)
-        kept = [{"text": text} for text in texts if text]
-        if not kept:
-            return {name: value for name, value in head.items() if name != key}
-        return {**head, key: {**(system if isinstance(system, Mapping) else {}), "parts": kept}}
+        """Return the head with other system texts, one for each that it has; an empty one goes with its part."""
+        return gemini_head.with_system_texts(head, texts)
 
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the function declarations of all tools, and the other tools by their key."""
         return [
             ToolDefinition(name, text_of(definition), place)
-            for place, (_, name, definition) in enumerate(_declarations(head))
+            for place, (name, definition) in enumerate(gemini_head.declarations(head))
         ]
 
     def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
-        """Return the head with only these declarations; `tools` and `toolConfig` go when none is left."""
-        kept = set(places)
-        tools: list[Any] = []
-        for place, (tool, name, definition) in enumerate(_declarations(head)):
-            if place not in kept:
-                continue
-            key = _functions_key(head["tools"][tool])
-            if key is None:
-                tools.append({name: definition})
-            elif tools and tools[-1].get("_from") == tool:
-                tools[-1][key].append(definition)
-            else:
-                tools.append({key: [definition], "_from": tool})
-        if not tools:
-            return {name: value for name, value in head.items() if name not in ("tools", "toolConfig", "tool_config")}
-        return {**head, "tools": [{k: v for k, v in tool.items() if k != "_from"} for tool in tools]}
+        """Return the head with only these declarations; what else a tool holds stays, settings without tools go."""
+        return gemini_head.with_declarations(head, frozenset(places))
 
     def text_message(self, role: str, text: str) -> dict[str, Any]:
         """Return a content of role and text."""
@@ -165,38 +145,18 @@ class Gemini:
         return 0
 
 
-def _system(head: Wire) -> tuple[str, Any]:
-    for key in SYSTEM_KEYS:
-        if head.get(key) is not None:
-            return key, head[key]
-    return SYSTEM_KEYS[0], None
-
-
-def _functions_key(tool: Any) -> str | None:
-    keys = ("functionDeclarations", "function_declarations")
-    return next((key for key in keys if isinstance(tool, Mapping) and isinstance(tool.get(key), list)), None)
+def _is_text(part: Any) -> bool:
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return isinstance(text, str) and text != ""
 
 
 def _is_models(wire: Wire) -> bool:
     return wire.get("role") == "model" and not _calls(wire)
 
 
-def _calls(wire: Wire) -> bool:
-    parts = wire.get("parts")
+def _calls(wire: Any) -> bool:
+    parts = wire.get("parts") if isinstance(wire, Mapping) else None
     return isinstance(parts, list) and any(isinstance(part, Mapping) and "functionCall" in part for part in parts)
-
-
-def _declarations(head: Wire) -> list[tuple[int, str, Any]]:
-    """Return (index of the tool, name, definition) for every declared function and every other tool."""
-    found: list[tuple[int, str, Any]] = []
-    tools = head.get("tools")
-    for index, tool in enumerate(tools if isinstance(tools, list) else []):
-        key = _functions_key(tool)
-        if key is not None:
-            found += [(index, str(f.get("name") if isinstance(f, Mapping) else ""), f) for f in tool[key]]
-        elif isinstance(tool, Mapping):
-            found += [(index, name, definition) for name, definition in tool.items()]
-    return found
 
 
 def _parts(part: Any, place: int) -> list[Part]:
