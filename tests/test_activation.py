@@ -65,3 +65,41 @@ def test_a_text_that_a_strategy_put_in_says_no_keyword(mark: str) -> None:
     for text, left in ((f"{mark} binoculars", ["ping"]), ("binoculars", [*LOOKING, "ping"])):
         made = talk("openai_chat", user(text), said("a0"), user("u1"))
         assert tools_of(tiered(made, "openai_chat", None), "openai_chat") == left
+
+
+def named(name: str) -> Wire:
+    return {"type": "function", "name": name}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "key", "choice", "sent_tools"),
+    [
+        ("openai_chat", "tool_choice", "auto", ["ping"]),
+        ("openai_chat", "tool_choice", {"type": "function", "function": {"name": "look"}}, ["look", "ping"]),
+        (
+            "openai_chat",
+            "tool_choice",
+            {"type": "allowed_tools", "allowed_tools": {"tools": [{"type": "function", "function": {"name": "look"}}]}},
+            ["look", "ping"],
+        ),
+        ("openai_responses", "tool_choice", {"type": "allowed_tools", "tools": [named("look")]}, ["look", "ping"]),
+        ("openai_responses", "tool_choice", {"type": "look"}, ["look", "ping"]),
+        ("anthropic", "tool_choice", {"type": "tool", "name": "look"}, ["look", "ping"]),
+        ("gemini", "toolConfig", {"functionCallingConfig": {"mode": "ANY"}}, ["ping"]),
+        (
+            "gemini",
+            "toolConfig",
+            {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["look", "look_up"]}},
+            ["look", "look_up", "ping"],
+        ),
+        (
+            "gemini",
+            "tool_config",
+            {"function_calling_config": {"allowed_function_names": ["look_at"]}},
+            ["look_at", "ping"],
+        ),
+    ],
+)
+def test_a_tool_that_the_request_insists_on_is_sent(dialect: str, key: str, choice: Any, sent_tools: list[str]) -> None:
+    made = {**talk(dialect, user("u1")), key: choice}
+    assert tools_of(tiered(made, dialect, None), dialect) == sent_tools

@@ -18,6 +18,8 @@ from .inference import HINTED, INFERRED
 from .tiers import ToolGroup, is_said
 
 SHORTEST_NAME_PART = 4
+CHOICES = ("tool_choice", "function_call", "toolConfig", "tool_config")
+"""Where requests say which tools must or may be called."""
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\W\d_a-zA-Z]+")
 
@@ -28,7 +30,7 @@ def groups_of(fixed: FixedPart, configured: Sequence[ToolGroup]) -> dict[str, li
     A tool that a rule pins or that the request insists on is not deferrable.
     """
     found: dict[str, list[Span]] = {}
-    forced = set(_forced(fixed.head.get("tool_choice"))) | set(_forced(fixed.head.get("function_call")))
+    forced = {name for key in CHOICES for name in _forced(fixed.head.get(key))}
     for tool in fixed.tools:
         name = next((g.name for g in configured if any(fnmatchcase(tool.tool, glob) for glob in g.tools)), None)
         if name is None and (tool.rule.group or tool.rule.keywords):
@@ -39,12 +41,15 @@ def groups_of(fixed: FixedPart, configured: Sequence[ToolGroup]) -> dict[str, li
 
 
 def _forced(choice: Any) -> Iterator[str]:
-    """Yield the names of tools that a request insists on: without them it would be refused."""
+    """Yield what may be the names of tools that a request insists on: without them it would be refused.
+
+    A tool of the provider's own is named by its type; Gemini lists bare names.
+    """
     if isinstance(choice, Mapping):
-        if isinstance(choice.get("name"), str):
-            yield choice["name"]
+        yield from (choice[key] for key in ("name", "type") if isinstance(choice.get(key), str))
         yield from (name for value in choice.values() for name in _forced(value))
     elif isinstance(choice, list):
+        yield from (value for value in choice if isinstance(value, str))
         yield from (name for value in choice for name in _forced(value))
 
 
