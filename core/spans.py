@@ -46,7 +46,7 @@ class Span:
     """One block of a prompt. `tokens` are its own, without frames; `message` and `part` say where it stands.
 
     `message` counts in the conversation; -1 is the fixed part (system and tools), where `part` is the index of the
-    system text or of the tool.
+    system text, of what stands beside the texts, or of the tool.
     """
 
     id: str
@@ -127,9 +127,23 @@ class FixedPart:
     """What shrinkers put into its sections, by span id."""
 
     @property
+    def sections(self) -> list[Span]:
+        """The sections of the system texts, in order."""
+        return [span for span in self.spans if span.id.startswith(SECTION)]
+
+    @property
+    def parts(self) -> list[Span]:
+        """What the system part holds beside its texts, in the request's order."""
+        return [span for span in self.spans if span.id.startswith(HEAD_PART)]
+
+    @property
     def tools(self) -> list[Span]:
         """The tool definitions, in the request's order."""
         return [span for span in self.spans if span.kind is SpanKind.TOOL_DEFINITION]
+
+
+SECTION, HEAD_PART = "s", "h"
+"""How the ids of sections begin, and those of what the system part holds beside its texts."""
 
 
 def fixed_part(
@@ -144,6 +158,9 @@ def fixed_part(
         _section_span(text, section.name, section.text, section.is_examples, tokens, place, rules)
         for text, (named, costs) in enumerate(zip(texts, system.parts, strict=True))
         for place, (section, tokens) in enumerate(zip(named, costs, strict=True))
+    ]
+    spans += [
+        _head_span(part, place, dialect, counter, rules) for place, part in enumerate(dialect.head_parts(head))
     ]
     for tool, tokens in zip(definitions, tools.parts[0], strict=True):
         said = treatment(rules, (f"t{tool.place}",), SpanKind.TOOL_DEFINITION, "system", tool.name, "", tool.text)
@@ -171,6 +188,14 @@ def _section_span(
     kind = SpanKind.EXAMPLES if examples else SpanKind.INSTRUCTIONS
     if marks.is_summary(content):
         kind = SpanKind.SUMMARY
-    span_id = f"s{text}.{place}"
+    span_id = f"{SECTION}{text}.{place}"
     said = treatment(rules, (span_id,), kind, "system", "", name, content)
     return Span(span_id, kind, name, content, tokens, "system", -1, text, rule=said)
+
+
+def _head_span(part: Part, place: int, dialect: Dialect, counter: Counter, rules: Sequence[Rule]) -> Span:
+    """Return a part of the system part that is no text; it counts what it would in a message."""
+    tokens = dialect.cost_of_messages([Message("system", (part,))], counter).parts[0][0]
+    span_id, kind = f"{HEAD_PART}{place}", span_kind(part, "system")
+    said = treatment(rules, (span_id,), kind, "system", part.name, "", part.text)
+    return Span(span_id, kind, part.name or kind.value, part.text, tokens, "system", -1, place, rule=said)

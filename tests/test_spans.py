@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from core.deepseek_vocabulary import DEEPSEEK
 from core.dialects import dialect as dialect_named
 from core.rules import Eviction, Match, Rule, Tier, Treatment
 from core.spans import SpanKind, fixed_part
-from core.tokens import CjkEstimate, TiktokenCounter
+from core.tokens import Chars4, CjkEstimate, Counter, TiktokenCounter
 from core.units import units
 
 COUNTER = TiktokenCounter("o200k_base")
@@ -209,3 +210,77 @@ def test_a_system_message_costs_the_same_at_the_start_and_later(message: dict[st
         (later,) = units([message], spoken, counter)
         assert lead.tokens - spoken.request_overhead(None, counter) == later.tokens
         assert expected in (None, later.tokens)
+
+
+MORE_TOOLS = {"type": "additional_tools", "role": "developer", "tools": [{"type": "function", "name": "ls"}]}
+MEDIA = {"inlineData": {"mimeType": "image/png", "data": "AA=="}}
+
+
+@pytest.mark.parametrize(
+    ("body", "dialect", "found"),
+    [
+        (
+            {"messages": [{"role": "system", "content": [{"type": "text", "text": "be brief"}, PICTURE]}]},
+            "openai_chat",
+            [("s0.0", "instructions", "be brief", 2), ("h0", "image", "image_url", 765)],
+        ),
+        (
+            {"input": [MORE_TOOLS, {"role": "developer", "content": "be brief"}]},
+            "openai_responses",
+            [("s1.0", "instructions", "be brief", 2), ("h0", "other", "other", 22)],
+        ),
+        (
+            {"instructions": "be brief", "input": [MORE_TOOLS]},
+            "openai_responses",
+            [("s0.0", "instructions", "be brief", 2), ("h0", "other", "other", 22)],
+        ),
+        (
+            {"messages": [], "system": [{"type": "odd", "x": 1}, {"type": "text", "text": "be brief"}]},
+            "anthropic",
+            [("s1.0", "instructions", "be brief", 2), ("h0", "other", "other", 12)],
+        ),
+        (
+            {"contents": [], "systemInstruction": {"parts": [MEDIA, {"text": "be brief"}, {"fileData": {}}]}},
+            "gemini",
+            [
+                ("s0.0", "instructions", "be brief", 2),
+                ("h0", "image", "image/png", 258),
+                ("h1", "other", "fileData", 0),
+            ],
+        ),
+    ],
+)
+def test_what_is_no_text_in_the_system_part_is_a_span_too(body: dict[str, Any], dialect: str, found: list[Any]) -> None:
+    spoken = dialect_named(dialect)
+    fixed = fixed_part(spoken.split(body)[0], spoken, COUNTER, None)
+    assert [(span.id, str(span.kind), span.name, span.tokens) for span in fixed.spans] == found
+    assert [span.id for span in (*fixed.sections, *fixed.parts)] == [span[0] for span in found]
+    assert fixed.tokens == sum(span.tokens for span in fixed.spans) + fixed.overhead
+
+
+@pytest.mark.parametrize("counter", [COUNTER, CJK, Chars4(), TiktokenCounter(DEEPSEEK)])
+@pytest.mark.parametrize(
+    ("item", "dialect"),
+    [
+        (MORE_TOOLS, "openai_responses"),
+        ({"role": "developer", "content": ""}, "openai_responses"),
+        (
+            {"role": "system", "content": [{"type": "input_text", "text": "see"}, {"type": "input_image"}]},
+            "openai_responses",
+        ),
+        ({"type": "compaction", "role": "system", "encrypted_content": "a" * 4000}, "openai_responses"),
+        ({"role": "system", "content": [PICTURE], "name": "boss"}, "openai_chat"),
+        (
+            {"role": "system", "content": ["see ", PICTURE, {"type": "text", "text": "this"}, {"type": "odd"}]},
+            "openai_chat",
+        ),
+        ({"role": "system", "content": "no", "refusal": "never", "reasoning_content": "hm"}, "openai_chat"),
+        ({"role": "developer", "content": 7}, "openai_chat"),
+    ],
+)
+def test_the_system_part_counts_what_it_would_later(item: dict[str, Any], dialect: str, counter: Counter) -> None:
+    spoken = dialect_named(dialect)
+    key = "messages" if dialect == "openai_chat" else "input"
+    lead = fixed_part({key: [item]}, spoken, counter, None)
+    (later,) = units([item], spoken, counter)
+    assert lead.tokens - spoken.request_overhead(None, counter) == later.tokens

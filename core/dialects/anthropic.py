@@ -77,6 +77,12 @@ class Anthropic:
             return [part_text(block) or "" for block in system]
         return [text_of(system)] if system else []
 
+    def head_parts(self, head: Wire) -> list[Part]:
+        """Return the blocks of `system` that are no text."""
+        system = head.get("system")
+        blocks = enumerate(system if isinstance(system, list) else [])
+        return [part for place, block in blocks if part_text(block) is None for part in _block(block, place)]
+
     def with_system_text(self, head: Wire, text: str) -> Wire:
         """Return the head with one more text block at the end of `system`."""
         system = head.get("system")

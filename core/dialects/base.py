@@ -122,6 +122,9 @@ class Dialect(Protocol):
         """Return the head with one more text at the end of its system part."""
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
+    def head_parts(self, head: Wire) -> list[Part]:
+        """Return the parts of the system part that are no text, in order: pictures, files, what is not readable."""
+
         """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
 
     def tools(self, head: Wire) -> list[ToolDefinition]:
@@ -146,7 +149,10 @@ class Dialect(Protocol):
         """Return what tool definitions cost: `parts[0]` has one figure a tool."""
 
     def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
-        """Return what system texts cost, each given as sections at exact cut points: `parts[i]` for text i."""
+        """Return what system texts cost, each given as sections at exact cut points: `parts[i]` for text i.
+
+        There is one text for each of the head's own, then any others. What is no text of it is not counted.
+        """
 
     def request_overhead(self, model: str | None, counter: Counter) -> int:
         """Return the tokens that a request costs beside its messages and tools (reply priming)."""

@@ -109,7 +109,7 @@ class OpenAIResponses:
     def system_texts(self, head: Wire) -> list[str]:
         """Return the instructions, then the text of each leading system item."""
         instructions = head.get("instructions")
-        lead = [joined_text(item.get("content")) for item in head.get("input") or ()]
+        lead = [_said(self.message(item)) for item in head.get("input") or ()]
         return [instructions, *lead] if isinstance(instructions, str) and instructions else lead
 
     def with_system_text(self, head: Wire, text: str) -> Wire:
@@ -117,6 +117,11 @@ class OpenAIResponses:
         lead = head.get("input") or []
         role = lead[-1].get("role", "system") if lead else "system"
         return {**head, "input": [*lead, {"role": role, "content": text}]}
+
+    def head_parts(self, head: Wire) -> list[Part]:
+        """Return what the leading system items hold beside their texts, and those that are none."""
+        parts = (part for item in head.get("input") or () for part in self.message(item).parts)
+        return [part for part in parts if part.kind is not PartKind.TEXT]
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
         """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
@@ -173,7 +178,7 @@ class OpenAIResponses:
 
     def cost_of_system(self, head: Wire, counter: Counter, texts: Sequence[Sequence[str]]) -> Cost:
         """Return the cost of the instructions and the leading system items, section by section."""
-        return openai_tokens.cost_of_system(texts, counter)
+        return openai_tokens.cost_of_system(texts, counter, [self.message(item) for item in head.get("input") or ()])
 
     def request_overhead(self, model: str | None, counter: Counter) -> int:
         """Return the reply priming."""
@@ -192,6 +197,10 @@ def _call(wire: Wire, kind: str) -> Part:
 
 def _call_within(wire: Wire, kind: str) -> tuple[Part, ...]:
     call = _call(wire, kind)
+def _said(message: Message) -> str:
+    return "".join(part.text for part in message.parts if part.kind is PartKind.TEXT)
+
+
     if kind == "image_generation_call":
         drawn = (Part(PartKind.IMAGE, name=kind),) if wire.get("result") else ()
         return (call, Part(PartKind.TOOL_RESULT, "", call.name, call.call_id), *drawn)

@@ -225,18 +225,24 @@ def raw_part(part: Part, counter: Counter, image: int) -> int:
     return part_tokens(part, counter, image)
 
 
-def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter, messages: Sequence[Message] = ()) -> Cost:
+def cost_of_system(texts: Sequence[Sequence[str]], counter: Counter, messages: Sequence[Message]) -> Cost:
     """Return the cost in tokens of system texts, section by section, each a message of its own.
 
-    `messages` are the first of them as read: their names, and what is no text in them, are overhead.
+    `messages` are those of the request as read; the other texts are plain. What names and the like add is overhead.
     """
     frame = MESSAGE_FRAME if counter.frames else counter.message_overhead
     if deepseek_tokens.is_deepseeks(counter):
         frame = 0
-    overhead = frame * (len(texts) - len(messages))
-    for message in messages:
-        overhead += cost_of_messages([message], counter).total - sum(text_costs(message, counter).values())
+    overhead = frame * (len(texts) - len(messages)) + sum(_beside(message, counter) for message in messages)
     return Cost(tuple(tuple(counter.pieces(sections)) for sections in texts), overhead)
+
+
+def _beside(message: Message, counter: Counter) -> int:
+    """Return what a system message costs beside the text of its content and its other parts, each a span of its own."""
+    content = "".join(part.text for part in message.parts if part.kind is PartKind.TEXT and part.place >= 0)
+    others = [part for part in message.parts if part.kind is not PartKind.TEXT]
+    alone = sum(cost_of_messages([Message("system", (part,))], counter).parts[0][0] for part in others)
+    return cost_of_messages([message], counter).total - alone - (counter.count(content) if content else 0)
 
 
 def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..dialects.base import Dialect
-from ..edits import edited_messages
-from ..spans import FixedPart, Span, SpanKind
+from ..edits import Smaller, edited_messages, is_rewritable, smaller
+from ..spans import FixedPart, Span
 from ..tokens import Counter
 from ..units import Unit
 from .base import Shrinker, Shrunk
@@ -69,22 +69,22 @@ def shrink_fixed(
 
 def _with_sections(fixed: FixedPart, found: dict[str, Shrunk], dialect: Dialect, counter: Counter) -> FixedPart:
     sections: dict[int, list[Span]] = {text: [] for text in range(len(dialect.system_texts(fixed.head)))}
-    for span in fixed.spans:
-        if span.kind is not SpanKind.TOOL_DEFINITION:
-            text = found[span.id].text if span.id in found else span.text
-            if text:
-                sections[span.part].append(replace(span, text=text))
+    for span in fixed.sections:
+        text = found[span.id].text if span.id in found else span.text
+        if text:
+            sections[span.part].append(replace(span, text=text))
     texts = [[span.text for span in spans] for spans in sections.values()]
     before = dialect.cost_of_system(fixed.head, counter, [[text] for text in dialect.system_texts(fixed.head)])
     head = dialect.with_system_texts(fixed.head, ["".join(parts) for parts in texts])
-    kept = [spans for spans in sections.values() if spans]
-    cost = dialect.cost_of_system(head, counter, [parts for parts in texts if parts])
+    filled = (spans for spans in sections.values() if spans)
+    kept = [next(filled) if text else [] for text in dialect.system_texts(head)]
+    cost = dialect.cost_of_system(head, counter, [[span.text for span in spans] for spans in kept])
     spans = [
         replace(span, tokens=tokens, part=place)
         for place, (named, row) in enumerate(zip(kept, cost.parts, strict=True))
         for span, tokens in zip(named, row, strict=True)
     ]
-    spans += fixed.tools
+    spans += [*fixed.parts, *fixed.tools]
     overhead = fixed.overhead - before.overhead + cost.overhead
     tokens = sum(span.tokens for span in spans) + overhead
     return FixedPart(head, tuple(spans), overhead, tokens, fixed.source or fixed, {**fixed.shrunk, **found})

@@ -35,7 +35,7 @@ class ChunkPinned:
 
     def fixed(self, fixed: FixedPart, said: frozenset[str], counter: Counter) -> Mapping[str, Shrunk]:
         """Return the large pinned sections in numbered parts."""
-        return self._chunked([span for span in fixed.spans if span.kind is not SpanKind.TOOL_DEFINITION], counter)
+        return self._chunked(fixed.sections, counter)
 
     def _chunked(self, spans: list[Span], counter: Counter) -> Mapping[str, Shrunk]:
         found = {}

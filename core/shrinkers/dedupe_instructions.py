@@ -43,8 +43,8 @@ class DedupeInstructions:
         """Return sections without the rules said before, and without examples unless they are needed."""
         found: dict[str, Shrunk] = {}
         seen: set[str] = set()
-        for span in fixed.spans:
-            if span.kind is SpanKind.TOOL_DEFINITION or not is_shrinkable(span):
+        for span in fixed.sections:
+            if not is_shrinkable(span):
                 continue
             if span.kind is SpanKind.EXAMPLES:
                 if self.hard_case_keywords and not said:

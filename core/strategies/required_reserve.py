@@ -91,7 +91,10 @@ class _Assembler(UnitAssembler):
     def fix(self, fixed: FixedPart) -> None:
         """Take the fixed part, and what one more system text costs in frames."""
         super().fix(fixed)
-        self.frame = self.context.dialect.cost_of_system(fixed.head, self.context.counter, [["text"]]).overhead
+        dialect, counter = self.context.dialect, self.context.counter
+        texts = [["text"]] * len(dialect.system_texts(fixed.head))
+        frames = [dialect.cost_of_system(fixed.head, counter, given) for given in (texts, [*texts, ["text"]])]
+        self.frame = frames[1].overhead - frames[0].overhead
 
     def _plan(self) -> Plan:
         log, settings = self.log, self.strategy
