@@ -17,11 +17,6 @@ def is_summary(text: str) -> bool:
     return text.startswith((SUMMARY, ROLLING_SUMMARY))
 
 
-def is_rolling_summary(text: str) -> bool:
-    """Return whether a text stands for many earlier messages."""
-    return text.startswith(ROLLING_SUMMARY)
-
-
 def is_injected(text: str) -> bool:
     """Return whether a text was put in by a strategy at all."""
     return text.startswith((SUMMARY, ROLLING_SUMMARY, TOOL_MENU, STUB, CONTEXT))

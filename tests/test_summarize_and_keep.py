@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core import marks
 from core.plan import Action, Status
 from core.runtime import Result
 from core.tokens import CjkEstimate
@@ -242,6 +243,19 @@ def test_too_few_turns_are_counted_as_steps() -> None:
 def test_the_reason_names_the_unit_that_was_counted() -> None:
     told = {made.reason for made in right(chat(), 2000, keep_turns=4).decisions if made.action == Action.SUMMARISE}
     assert told == {"older than the kept part (4 turns)"}
+
+
+@pytest.mark.parametrize("mark", [marks.STUB, marks.SUMMARY, marks.CONTEXT, marks.ROLLING_SUMMARY, marks.TOOL_MENU])
+def test_what_a_strategy_put_in_is_not_summarised(mark: str) -> None:
+    messages = conversation(["user", "assistant"] * 20)
+    for at in (2, 5):
+        messages[at]["content"] = f"{mark} {LONG}"
+    result = sent(right(messages, cost(messages) - 1, keep_turns=4))
+    assert [at for at, pair in enumerate(zip(result, messages, strict=True)) if pair[0] == pair[1]] == [
+        2,
+        5,
+        *range(32, 40),
+    ]
 
 
 def test_a_summary_is_not_summarised_again() -> None:

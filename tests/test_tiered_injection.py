@@ -209,6 +209,34 @@ def test_no_message_about_tools_without_tools() -> None:
     assert tiered(body, None, groups=GROUPED).request == body
 
 
+@pytest.mark.parametrize("mark", [marks.STUB, marks.SUMMARY, marks.CONTEXT, marks.ROLLING_SUMMARY, marks.TOOL_MENU])
+def test_what_a_strategy_put_in_has_no_line_in_the_summary(mark: str) -> None:
+    """Older messages before it are told all the same; it is counted among those without a line."""
+    body = history(8, 300)
+    for at in (1, 2, 4):
+        body["messages"][at]["content"] = f"{mark} an earlier text]"
+    tool = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    masked = {"role": "tool", "tool_call_id": "c", "content": f"{mark} an earlier text]"}
+    body["messages"][5:5] = [{"role": "assistant", "content": None, "tool_calls": [tool]}, masked]
+    lines = summary_of(tiered(body, 2000, keep_messages=2)).split("\n")
+    assert lines[0] == "[Earlier conversation] (4 older left out)"
+    assert [line[:19] for line in lines[1:]] == [
+        "[user]: m00........",
+        "[assistant]: m03...",
+        "[assistant]: used l",
+        "[assistant]: m05...",
+    ]
+
+
+def test_only_stand_ins_make_no_summary() -> None:
+    body = history(4, 900)
+    body["messages"][0]["content"] = f"{marks.STUB} {'m' * 900}]"
+    body["messages"][1]["content"] = f"{marks.SUMMARY} {'m' * 900}"
+    result = tiered(body, 2400, keep_messages=2)
+    assert [made.span_id for made in result.decisions if made.action is Action.SUMMARISE] == []
+    assert [message["content"][:3] for message in result.request["messages"]] == ["m02", "m03"]
+
+
 @pytest.mark.parametrize(
     ("roles", "keep", "setting"),
     [

@@ -9,7 +9,7 @@ from ..decisions import Action, Replacement
 from ..dialects.base import Dialect, Message, Part, PartKind
 from ..excerpt import excerpt, summary_text
 from ..log import KindSums, Log
-from ..marks import SUMMARY
+from ..marks import SUMMARY, is_injected
 from ..spans import Span, SpanKind
 from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
@@ -91,9 +91,10 @@ class Folds:
 
 
 def _may_fold(unit: Unit) -> bool:
-    """A summary is never summarised again, and what no dialect knows is not rewritten."""
+    """A summary or a stub is never summarised again, and what no dialect knows is not rewritten."""
     known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
-    return known and not unit.stays and all(span.kind is not SpanKind.SUMMARY for span in unit.spans)
+    said = (span.text for span in unit.spans if span.kind is not SpanKind.TOOL_RESULT)
+    return known and not unit.stays and not any(map(is_injected, said))
 
 
 def _kinds(made: Replacement) -> dict[SpanKind, int]:

@@ -1,17 +1,19 @@
 """What a request says about goal, facts, bindings and tools when production passes no hints.
 
 Everything is found in the recorded texts by plain patterns, once a unit, and marked as inferred: facts are what users
-said in two messages or more; bindings are the paths, addresses and ids at work in the newest units.
+said in two messages or more; bindings are the paths, addresses and ids at work in the newest units. What
+strategies put in (a stub, a summary, a context message) was said by nobody and is not read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..excerpt import excerpt
 from ..log import Log
+from ..marks import is_injected
 from ..spans import SpanKind
 from ..units import Unit
 
@@ -62,15 +64,16 @@ def found_in(unit: Unit) -> Found:
 
 
 def _read(unit: Unit) -> Found:
-    said = [span.text[:LONGEST_TEXT] for span in unit.spans if span.kind is SpanKind.USER]
-    done = [span.text[:LONGEST_TEXT] for span in unit.spans if span.kind is SpanKind.TOOL_CALL]
+    spans = [span for span in unit.spans if not is_injected(span.text)]
+    said = [span.text[:LONGEST_TEXT] for span in spans if span.kind is SpanKind.USER]
+    done = [span.text[:LONGEST_TEXT] for span in spans if span.kind is SpanKind.TOOL_CALL]
     named = (_RESOURCE, _IDENTIFIER)
     return Found(
         facts=_distinct(m for text in said for m in _matches(text, (_QUOTED, _IDENTIFIER, _QUANTITY))),
         resources=_distinct(m for text in [*said, *done] for m in _matches(text, named)),
-        tools=tuple(plain(span.tool) for span in unit.spans if span.kind is SpanKind.TOOL_CALL),
+        tools=tuple(plain(span.tool) for span in spans if span.kind is SpanKind.TOOL_CALL),
         goal=plain(said[0]) if said and unit.opens_turn else "",
-        words=tuple(words for span in unit.spans[::-1] if span.kind in SPOKEN and (words := plain(excerpt(span.text)))),
+        words=tuple(words for span in spans[::-1] if span.kind in SPOKEN and (words := plain(excerpt(span.text)))),
     )
 
 
@@ -136,7 +139,8 @@ class Inference:
         recent = self._log.units[-RECENT_UNITS:][::-1]
         return tuple(dict.fromkeys(name for unit in recent for name in found_in(unit).resources))[:MOST_ITEMS]
 
-    def memory(self, cut: int) -> tuple[str, ...]:
-        """Short extracts of the newest messages before a cut, newest first."""
-        recent = self._log.units[max(0, cut - RECENT_UNITS) : cut][::-1]
-        return tuple(words for unit in recent for words in found_in(unit).words)
+    def memory(self, cut: int, sent: Collection[int] = ()) -> tuple[str, ...]:
+        """Short extracts of the newest messages before a cut, newest first, without those that are sent themselves."""
+        units = self._log.units
+        recent = (at for at in range(cut - 1, max(0, cut - RECENT_UNITS) - 1, -1) if at not in sent)
+        return tuple(words for at in recent if not units[at].stays for words in found_in(units[at]).words)

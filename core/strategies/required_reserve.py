@@ -154,15 +154,19 @@ class _Assembler(UnitAssembler):
         return self._reasons[shown]
 
     def _sections(self, cut: int) -> list[Section]:
-        known, told = self.inference, self.told
-        goal = () if known.goal_unit == self.log.last_user else (known.goal,)
+        known, told, sent = self.inference, self.told, self.extras(cut)
+        goal = () if known.goal_unit in sent or self._stays(known.goal_unit, cut) else (known.goal,)
         return [
             self._section("goal", told["goal"] or goal, True),
-            self._section("memory_state", told["memory_state"] or known.memory(cut), True),
+            self._section("memory_state", told["memory_state"] or known.memory(cut, sent), True),
             self._section("confirmed_facts", told["confirmed_facts"] or known.facts, False),
             self._section("resource_bindings", told["resource_bindings"] or known.bindings, True),
             self._section("used_tools", known.tools, False, ", "),
         ]
+
+    def _stays(self, index: int, cut: int) -> bool:
+        """Return whether a unit is sent whatever is cut."""
+        return index >= cut or (index >= 0 and self.log.units[index].stays)
 
     def _section(self, key: str, items: tuple[str, ...], required: bool, joiner: str = " | ") -> Section:
         """Return a section; one whose items did not change since the last call is the same object."""

@@ -5,6 +5,7 @@ It is a function of the range it covers, never of an earlier summary, so it has 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,6 +42,9 @@ class RollingSummaries:
         self._characters, self._tokens = characters, tokens
         self._summaries = summaries
         self._chain = [b""]
+        self._looked = 0
+        self._telling: list[int] = []
+        """Units that have lines and need not stay, in order."""
 
     def before(self, cut: int, skipped: Sequence[int], room: int | None = None) -> RollingSummary | None:
         """Return the summary of the units before a cut without those skipped; None if no line fits.
@@ -48,6 +52,8 @@ class RollingSummaries:
         Whole units are covered, so that no result loses the line of its call. `room` are the tokens that are left
         for it; None is no limit beside its own.
         """
+        if next(self._backwards(cut, skipped), None) is None:
+            return None
         most = self._tokens if room is None else min(self._tokens, room)
         if self._summaries is None:
             return self._extract(cut, skipped, most)
@@ -84,7 +90,8 @@ class RollingSummaries:
 
     def _text(self, cut: int, skipped: Sequence[int]) -> str:
         units = [self._log.units[index] for index in self._backwards(cut, skipped)][::-1]
-        return "\n\n".join(f"[{span.role}] {span.name}: {span.text}" for unit in units for span in unit.spans)
+        spans = [span for unit in units for span in unit.spans if not marks.is_injected(span.text)]
+        return "\n\n".join(f"[{span.role}] {span.name}: {span.text}" for span in spans)
 
     def _extract(self, cut: int, skipped: Sequence[int], most: int) -> RollingSummary | None:
         units = self._log.units
@@ -95,15 +102,20 @@ class RollingSummaries:
             lines, characters = _lines_of(units[index])
             length += characters
             left_out -= len(lines)
-            if not lines or length + len(heading(left_out)) > self._characters:
+            if length + len(heading(left_out)) > self._characters:
                 break
             chosen.append((index, lines))
         return self._within_tokens(chosen, covered, most)
 
     def _backwards(self, cut: int, skipped: Sequence[int]) -> Iterator[int]:
-        for index in range(cut - 1, -1, -1):
-            if index not in skipped and not self._log.units[index].stays:
-                yield index
+        """Yield the units before a cut that can be told, newest first."""
+        for index in range(self._looked, cut):
+            if not self._log.units[index].stays and _says(self._log.units[index]):
+                self._telling.append(index)
+        self._looked = max(self._looked, cut)
+        for place in range(bisect_left(self._telling, cut) - 1, -1, -1):
+            if self._telling[place] not in skipped:
+                yield self._telling[place]
 
     def _within_tokens(self, chosen: list[tuple[int, list[str]]], covered: int, most: int) -> RollingSummary | None:
         """Return the longest of the drafts that fits: one line less each, at last the newest lines cut short."""
@@ -142,13 +154,18 @@ def _lines_of(unit: Unit) -> tuple[list[str], int]:
 def unit_lines(unit: Unit) -> Iterator[str]:
     """Yield the lines of a unit's messages: role and first words, calls by the tools' names.
 
-    A summary of earlier messages has none: it is never summarised again.
+    A message that says only what a strategy put in has none: a summary or a stub is never summarised again.
     """
-    if any(marks.is_rolling_summary(span.text) for span in unit.spans):
-        return
     for offset, message in enumerate(unit.messages):
         spans = [span for span in unit.spans if span.message == unit.first + offset]
         names = [span.tool for span in spans if span.kind is SpanKind.TOOL_CALL]
         texts = [span.text for span in spans if span.kind not in (SpanKind.TOOL_CALL, SpanKind.THINKING)]
-        words = " ".join(filter(None, [f"used {', '.join(names)}" if names else "", *texts]))
-        yield summary_line(message.role, words)
+        said = [text for text in texts if not marks.is_injected(text)]
+        words = " ".join(filter(None, [f"used {', '.join(names)}" if names else "", *said]))
+        if words or len(said) == len(texts):
+            yield summary_line(message.role, words)
+
+
+def _says(unit: Unit) -> bool:
+    """Return whether a unit has lines."""
+    return not any(marks.is_injected(span.text) for span in unit.spans) or bool(_lines_of(unit)[0])
