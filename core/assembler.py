@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from .apart_openers import ApartOpeners
 from .decisions import Fate, Run, Status
 from .dialects.base import Dialect
 from .hints import Hints
@@ -64,6 +65,7 @@ class UnitAssembler:
     def __init__(self, context: Context) -> None:
         self.context = context
         self.log = Log()
+        self._apart = ApartOpeners(self.log, context.dialect)
         self.fixed: FixedPart
 
     def fix(self, fixed: FixedPart) -> None:
@@ -119,8 +121,13 @@ class UnitAssembler:
     def extras(self, cut: int) -> tuple[int, ...]:
         """Return the units before a cut that stay without a rule: the cut turn's opener, the newest user message.
 
-        So does the opener of the first pinned turn, because a prompt begins with a user message.
+        So does the opener of the first pinned turn, because a prompt begins with a user message, and that of each
+        pinned reply that would go on with the pinned reply before it.
         """
+        apart, edges = self._apart.before(cut), self._edges(cut)
+        return tuple(sorted({*apart, *edges})) if apart else edges
+
+    def _edges(self, cut: int) -> tuple[int, ...]:
         log = self.log
         if cut == 0:
             return ()
@@ -140,8 +147,9 @@ class UnitAssembler:
     def kept_tokens(self, cut: int) -> int:
         """Return the tokens of the fixed part and of everything kept behind a cut."""
         log = self.log
-        kept = log.totals[-1] - log.totals[cut] + log.staying[cut]
-        return self.fixed.tokens + kept + sum(log.units[index].tokens for index in self.extras(cut))
+        kept = log.totals[-1] - log.totals[cut] + log.staying[cut] + self._apart.tokens(cut)
+        edges = (index for index in self._edges(cut) if not self._apart.holds(index, cut))
+        return self.fixed.tokens + kept + sum(log.units[index].tokens for index in edges)
 
     def with_extras(self, runs: Iterable[Run], cut: int) -> tuple[Run, ...]:
         """Return the runs without empty ones, interrupted by the units that stay before the cut."""
