@@ -127,10 +127,11 @@ def _call(replay: Replay, call: int, row: CachedCall, output: Output, life: Hour
         for_an_hour = hour_written(life, replay.plan(call), row.hidden, read) if write else 0
         return cost_in_usd(model, at, Tokens(row.sent, read, write, output.tokens or 0, min(write, for_an_hour)))
 
-    ends = [price for price in (priced(row.low), priced(row.high)) if price is not None]
+    prices = {read: priced(read) for read in {known, row.low, row.high}}
+    ends = [price for price in (prices[row.low], prices[row.high]) if price is not None]
     if not ends:
         return CallCost(None, None, None, output)
-    return CallCost(priced(known), min(ends), max(ends), output, row.hidden, row.cached is None)
+    return CallCost(prices[known], min(ends), max(ends), output, row.hidden, row.cached is None)
 
 
 def _with_summaries(

@@ -53,10 +53,9 @@ class Tokens:
 
 def cost_in_usd(model: str | None, at: datetime | None, tokens: Tokens) -> float | None:
     """Return what a call costs in US dollars at the prices of its day; None if the model has no known price."""
-    listed = _listed(model.lower()) if model else None
-    if listed is None:
+    dated = _dated(model.lower(), at or datetime.combine(limits_date(), time(12), UTC)) if model else None
+    if dated is None:
         return None
-    dated = listed.get_prices(at or datetime.combine(limits_date(), time(12), UTC))
     plain, reply, read, write, hour = (_rate(price, tokens.input) for price in _prices(dated))
     if plain is None or reply is None:
         return None
@@ -93,6 +92,13 @@ def _prices(dated: ModelPrice) -> tuple[Decimal | TieredPrices | None, ...]:
         found = (dated.input_mtok, dated.output_mtok, dated.cache_read_mtok, *writes)
         _KNOWN[id(dated)] = (dated, found)
     return _KNOWN[id(dated)][1]
+
+
+@lru_cache(maxsize=4096)
+def _dated(model: str, at: datetime) -> ModelPrice | None:
+    """Return the prices of a model at a time. Calls without a time, and all strategies of a transcript, share them."""
+    listed = _listed(model)
+    return None if listed is None else listed.get_prices(at)
 
 
 @lru_cache(maxsize=1024)
