@@ -118,14 +118,17 @@ class Dialect(Protocol):
     def system_texts(self, head: Wire) -> list[str]:
         """Return the texts of the system part, in order."""
 
+    def head_parts(self, head: Wire) -> list[Part]:
+        """Return the parts of the system part that are no text, in order: pictures, files, what is not readable."""
+
     def with_system_text(self, head: Wire, text: str) -> Wire:
         """Return the head with one more text at the end of its system part."""
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
-    def head_parts(self, head: Wire) -> list[Part]:
-        """Return the parts of the system part that are no text, in order: pictures, files, what is not readable."""
+        """Return the head with other system texts, one for each that it has; what loses all its text goes.
 
-        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+        All else stays as it is, and so do cache marks: that of a part that goes stands on one beside it.
+        """
 
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the tool definitions of the head, in order."""
