@@ -19,7 +19,8 @@ _DIALECTS: dict[str, Dialect] = {
     known.name: known for known in (OpenAIChat(), OpenAIResponses(), Anthropic(), Gemini())
 }
 
-_ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "document"})
+_ANTHROPIC_KEYS = frozenset({"system", "anthropic_version"})
+_ANTHROPIC_BLOCKS = frozenset({"thinking", "redacted_thinking", "document", "search_result", "container_upload"})
 
 
 def dialect_names() -> tuple[str, ...]:
@@ -53,18 +54,32 @@ def detect(body: Any) -> str:
 
 
 def _looks_anthropic(body: Mapping[str, Any]) -> bool:
-    if "system" in body or any(isinstance(tool, Mapping) and "input_schema" in tool for tool in _list(body, "tools")):
+    """Return whether a body with `messages` is Anthropic's.
+
+    Without system prompt, tools and blocks both dialects may look alike: a text of the user's alone. What tells them
+    apart then is the model, whose name the API takes bare, together with `max_tokens`, which Anthropic demands and
+    OpenAI has put aside; a gateway's chat body for the same model mostly has a system message in its list. Whoever
+    sends another body to a Claude model sets `model.dialect`.
+    """
+    tools = [tool for tool in _list(body, "tools") if isinstance(tool, Mapping)]
+    if _ANTHROPIC_KEYS & body.keys() or any("input_schema" in tool for tool in tools):
         return True
     messages = [message for message in body["messages"] if isinstance(message, Mapping)]
     if any(message.get("role") in ("system", "developer", "tool", "function") for message in messages):
         return False
     if any("tool_calls" in message or "function_call" in message for message in messages):
         return False
-    blocks = [block for message in messages for block in _list(message, "content") if isinstance(block, Mapping)]
-    if any(type_of(block) in _ANTHROPIC_BLOCKS for block in blocks):
+    if any(_is_anthropic_block(block) for message in messages for block in _list(message, "content")):
         return True
     model = body.get("model")
     return isinstance(model, str) and model.startswith("claude") and "max_tokens" in body
+
+
+def _is_anthropic_block(block: Any) -> bool:
+    kind = type_of(block)
+    if kind == "image":
+        return isinstance(block.get("source"), Mapping)
+    return kind in _ANTHROPIC_BLOCKS or kind.endswith(("tool_use", "tool_result"))
 
 
 def _list(owner: Mapping[str, Any], key: str) -> list[Any]:
