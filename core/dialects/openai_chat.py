@@ -69,12 +69,12 @@ class OpenAIChat:
         """Return the text of each leading system message."""
         return [joined_text(message.get("content")) for message in head["messages"]]
 
-    def with_system_text(self, head: Wire, text: str) -> Wire:
     def head_parts(self, head: Wire) -> list[Part]:
         """Return what the leading system messages hold beside their texts."""
         parts = (part for message in head["messages"] for part in self.message(message).parts)
         return [part for part in parts if part.kind is not PartKind.TEXT]
 
+    def with_system_text(self, head: Wire, text: str) -> Wire:
         """Return the head with one more system message, in the role that the last one has."""
         messages = head["messages"]
         role = messages[-1].get("role", "system") if messages else "system"

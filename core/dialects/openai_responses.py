@@ -112,16 +112,16 @@ class OpenAIResponses:
         lead = [_said(self.message(item)) for item in head.get("input") or ()]
         return [instructions, *lead] if isinstance(instructions, str) and instructions else lead
 
+    def head_parts(self, head: Wire) -> list[Part]:
+        """Return what the leading system items hold beside their texts, and those that are none."""
+        parts = (part for item in head.get("input") or () for part in self.message(item).parts)
+        return [part for part in parts if part.kind is not PartKind.TEXT]
+
     def with_system_text(self, head: Wire, text: str) -> Wire:
         """Return the head with one more system item, in the role that the last one has."""
         lead = head.get("input") or []
         role = lead[-1].get("role", "system") if lead else "system"
         return {**head, "input": [*lead, {"role": role, "content": text}]}
-
-    def head_parts(self, head: Wire) -> list[Part]:
-        """Return what the leading system items hold beside their texts, and those that are none."""
-        parts = (part for item in head.get("input") or () for part in self.message(item).parts)
-        return [part for part in parts if part.kind is not PartKind.TEXT]
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
         """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
@@ -185,6 +185,10 @@ class OpenAIResponses:
         return openai_tokens.priming(model) if counter.frames else 0
 
 
+def _said(message: Message) -> str:
+    return "".join(part.text for part in message.parts if part.kind is PartKind.TEXT)
+
+
 def _call_id(wire: Wire) -> str:
     return str(wire.get("call_id") or wire.get("id") or "")
 
@@ -197,10 +201,6 @@ def _call(wire: Wire, kind: str) -> Part:
 
 def _call_within(wire: Wire, kind: str) -> tuple[Part, ...]:
     call = _call(wire, kind)
-def _said(message: Message) -> str:
-    return "".join(part.text for part in message.parts if part.kind is PartKind.TEXT)
-
-
     if kind == "image_generation_call":
         drawn = (Part(PartKind.IMAGE, name=kind),) if wire.get("result") else ()
         return (call, Part(PartKind.TOOL_RESULT, "", call.name, call.call_id), *drawn)
