@@ -159,9 +159,7 @@ def fixed_part(
         for text, (named, costs) in enumerate(zip(texts, system.parts, strict=True))
         for place, (section, tokens) in enumerate(zip(named, costs, strict=True))
     ]
-    spans += [
-        _head_span(part, place, dialect, counter, rules) for place, part in enumerate(dialect.head_parts(head))
-    ]
+    spans += [_head_span(part, place, dialect, counter, rules) for place, part in enumerate(dialect.head_parts(head))]
     for tool, tokens in zip(definitions, tools.parts[0], strict=True):
         said = treatment(rules, (f"t{tool.place}",), SpanKind.TOOL_DEFINITION, "system", tool.name, "", tool.text)
         spans.append(

@@ -25,6 +25,7 @@ from tests.test_openai_tokens import calling, result
 
 pytestmark = pytest.mark.skipif(not has_deepseek(), reason="the extra 'deepseek' is not installed")
 CHAT = dialect_named("openai_chat")
+SAID = {"role": "user", "content": "wait"}
 MARK = "\ue000"
 """Stands for any special token: one token, which parts the texts on both sides."""
 
@@ -111,6 +112,23 @@ def test_a_conversation_counts_what_its_rendering_does(messages: list[dict[str, 
 )
 def test_messages(messages: list[dict[str, Any]], tokens: int) -> None:
     assert counted(messages) == expected(messages) == tokens
+
+
+@pytest.mark.parametrize(
+    ("messages", "lists"),
+    [
+        ([calling(("c", "ls", "{}"), ("d", "ls", "{}")), result("c", "a"), result("d", "b")], 1),
+        ([calling(("c", "ls", "{}")), result("c", "a"), result("d", "b")], 2),
+        ([result("c", "a"), result("d", "b")], 2),
+        ([calling(("c", "ls", "{}"), ("d", "ls", "{}")), result("c", "a"), SAID, result("d", "b")], 2),
+    ],
+    ids=["one reply", "a stray behind it", "strays", "a late one"],
+)
+def test_results_of_no_call_count_the_same_wherever_they_stand(messages: list[dict[str, Any]], lists: int) -> None:
+    without = [message for message in messages if message["role"] != "tool"]
+    alone = sum(T(f"<result>{message['content']}</result>\n") for message in messages if message["role"] == "tool")
+    frame = T("\n\n<function_results>\n") + T("</function_results>\n\n") + 1
+    assert counted(messages) - counted(without) - alone == lists * frame
 
 
 def test_parts_and_frames_add_up() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from core.deepseek_vocabulary import DEEPSEEK
+from core.deepseek_vocabulary import DEEPSEEK, has_deepseek
 from core.dialects import dialect as dialect_named
 from core.rules import Eviction, Match, Rule, Tier, Treatment
 from core.spans import SpanKind, fixed_part
@@ -13,6 +13,7 @@ from core.units import units
 
 COUNTER = TiktokenCounter("o200k_base")
 CJK = CjkEstimate()
+COUNTERS = [COUNTER, CJK, Chars4(), *([TiktokenCounter(DEEPSEEK)] if has_deepseek() else [])]
 
 
 def spans(message: dict[str, Any], dialect: str = "openai_chat", rules: tuple[Rule, ...] = ()) -> list[Any]:
@@ -258,7 +259,7 @@ def test_what_is_no_text_in_the_system_part_is_a_span_too(body: dict[str, Any], 
     assert fixed.tokens == sum(span.tokens for span in fixed.spans) + fixed.overhead
 
 
-@pytest.mark.parametrize("counter", [COUNTER, CJK, Chars4(), TiktokenCounter(DEEPSEEK)])
+@pytest.mark.parametrize("counter", COUNTERS)
 @pytest.mark.parametrize(
     ("item", "dialect"),
     [

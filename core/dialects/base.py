@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
 
+from ..marks import is_injected
 from ..tokens import Counter
 from ..wire import Wire
 
@@ -60,6 +61,11 @@ class Message:
     def results(self) -> list[Part]:
         """The tool results in this message."""
         return [part for part in self.parts if part.kind is PartKind.TOOL_RESULT]
+
+    @property
+    def is_stand_in(self) -> bool:
+        """Whether it is a text that a strategy put in the place of others, so that it belongs to nothing beside it."""
+        return len(self.parts) == 1 and self.parts[0].kind is PartKind.TEXT and is_injected(self.parts[0].text)
 
     @property
     def is_said(self) -> bool:

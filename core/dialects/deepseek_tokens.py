@@ -43,15 +43,30 @@ def is_deepseeks(counter: Counter) -> bool:
 
 def cost_of_messages(messages: Sequence[Message], counter: Counter) -> Cost:
     """Return the cost in tokens of a plain message, or of a reply with its results."""
-    rows, overhead, before = [], 0, ""
+    rows, overhead = [], 0
     for message in messages:
         costs = list(_parts(message, counter))
         rows.append(tuple(own for own, _ in costs))
         overhead += sum(frame for _, frame in costs) + _frame(message, counter)
-        if message.role == "tool" and before != "tool":
-            overhead += counter.count(_RESULTS_OPEN) + counter.count(_RESULTS_CLOSE) + THINKING_FRAME
-        before = message.role
-    return Cost(tuple(rows), overhead)
+    lists = counter.count(_RESULTS_OPEN) + counter.count(_RESULTS_CLOSE) + THINKING_FRAME
+    return Cost(tuple(rows), overhead + lists * _result_lists(messages))
+
+
+def _result_lists(messages: Sequence[Message]) -> int:
+    """Return how many lists the results stand in: those of a reply in one, any other by itself, wherever it stands."""
+    waiting: list[str] = []
+    found, in_list = 0, False
+    for message in messages:
+        waiting += [call.call_id for call in message.calls]
+        answers = False
+        for result in message.results if message.role == "tool" else ():
+            match = next((call for call in waiting if result.call_id in ("", call)), None)
+            if match is not None:
+                waiting.remove(match)
+                answers = True
+        found += message.role == "tool" and not (answers and in_list)
+        in_list = answers
+    return found
 
 
 def _frame(message: Message, counter: Counter) -> int:

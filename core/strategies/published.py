@@ -11,6 +11,7 @@ import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, NamedTuple
 
 from ..assembler import Context, UnitAssembler
@@ -21,7 +22,7 @@ from ..excerpt import head as first_words
 from ..excerpt import summary_text
 from ..plan import Plan
 from ..spans import OVERHEAD_ID, Span, SpanKind
-from ..units import Unit
+from ..units import Grouper, Unit
 from ..wire import Wire
 
 PUBLISHED = "published"
@@ -97,16 +98,19 @@ class PublishedAssembler(UnitAssembler):
         return [self.entries[k].message for k in entries]
 
     def verbatim(self, places: Sequence[int]) -> int:
-        """Return the tokens of messages sent as they are; groups of calls cut apart are counted as they now stand."""
-        parts: dict[int, list[Message]] = {}
-        for place in places:
-            index = self.log.unit_of_message(place)
-            unit = self.log.units[index]
-            parts.setdefault(index, []).append(unit.messages[place - unit.first])
-        return sum(self._part_cost(self.log.units[index], messages) for index, messages in parts.items())
+        """Return the tokens of messages sent one after the other, in the units that they then make."""
+        groups = Grouper(self.context.dialect).push([self.message(place) for place in places]) or []
+        return sum(self._group_cost(places[group.first], group.messages) for group in groups)
 
-    def _part_cost(self, unit: Unit, messages: Sequence[Message]) -> int:
-        return unit.tokens if len(messages) == len(unit.messages) else sum(self._cost(messages))
+    def _group_cost(self, place: int, messages: Sequence[Message]) -> int:
+        unit = self.log.units[self.log.unit_of_message(place)]
+        whole = len(messages) == len(unit.messages) and all(map(is_, messages, unit.messages))
+        return unit.tokens if whole else sum(self._cost(messages))
+
+    def message(self, place: int) -> Message:
+        """Return the message at a place of the conversation."""
+        unit = self.log.units[self.log.unit_of_message(place)]
+        return unit.messages[place - unit.first]
 
 
 @dataclass(eq=False)
@@ -153,17 +157,13 @@ class PublishedPlan(Plan):
     def pieces(self) -> Iterator[tuple[int, Any, int]]:
         """Yield what is sent: the message's place, the message or its summary, and its tokens."""
         for place in self._systems:
-            yield place, self._message(place), self.source.verbatim([place])
+            yield place, self.source.message(place), self.source.verbatim([place])
         for k in self.middle[self.dropped :]:
             entry = self.source.entries[k]
             yield entry.message, entry.summary, entry.summary_tokens + entry.summary_overhead
         for k in self.tail:
             place = self.source.entries[k].message
-            yield place, self._message(place), self.source.verbatim([place])
-
-    def _message(self, place: int) -> Message:
-        unit = self.log.units[self.log.unit_of_message(place)]
-        return unit.messages[place - unit.first]
+            yield place, self.source.message(place), self.source.verbatim([place])
 
     def remains(self, message: int, span_id: str) -> str | None:
         """Return the text that stands for a span; None where its message is sent as it is."""

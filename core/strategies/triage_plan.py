@@ -38,8 +38,13 @@ class Stubs:
         self._names_class = "{class}" in template
         self._reconstructible = [0]
         """Running count of the units that rules call reconstructible."""
-        message = context.dialect.message(context.dialect.text_message("assistant", template))
-        self._frame = context.dialect.cost_of_messages([message], context.counter).overhead
+        messages = {role: context.dialect.message(context.dialect.text_message(role, template)) for role in ROLES}
+        self._frames = {
+            role: context.dialect.cost_of_messages([message], context.counter).overhead
+            for role, message in messages.items()
+        }
+        # An own text without a mark would be read as the beginning of the reply that follows it.
+        self._joins = context.dialect.continues(messages["assistant"], messages["assistant"])
 
     def text(self, start: int, stop: int) -> str:
         """Return the stub for units `start` to `stop` (exclusive)."""
@@ -62,8 +67,8 @@ class Stubs:
         return Eviction.RECONSTRUCTIBLE if whole else Eviction.RECOVERABLE
 
     def role(self, start: int) -> str:
-        """Return whose message the stub is: the user's where it stands for the opening of a turn."""
-        return "user" if self._log.units[start].opens_turn else "assistant"
+        """Return whose message the stub is: the user's where it opens a turn, or else would join the next reply."""
+        return "user" if self._joins or self._log.units[start].opens_turn else "assistant"
 
     def cost(self, start: int, stop: int) -> tuple[int, int]:
         """Return the tokens of a run's stub: of its text, and of its frame."""
@@ -71,10 +76,12 @@ class Stubs:
         if known is None:
             if len(self._known) > MOST_STUBS:
                 self._known.clear()
-            known = self._known[start, stop] = (self._context.counter.count(self.text(start, stop)), self._frame)
+            tokens = self._context.counter.count(self.text(start, stop))
+            known = self._known[start, stop] = (tokens, self._frames[self.role(start)])
         return known
 
 
+ROLES = ("user", "assistant")
 MOST_STUBS = 100_000
 NONE_EVICTABLE = Settled(None, 0, {}, 0, 0)
 
