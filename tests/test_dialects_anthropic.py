@@ -112,7 +112,7 @@ def test_what_is_no_body(body: Any) -> None:
             "assistant",
             [
                 Part(PartKind.TOOL_CALL, '{"query":"x"}', "web_search", "s", 0),
-                Part(PartKind.TOOL_RESULT, "", call_id="s", place=1),
+                Part(PartKind.TOOL_RESULT, "", call_id="s", place=1, fixed=True),
                 Part(PartKind.OPAQUE, '{"type": "web", "url": "u"}', place=1),
             ],
         ),

@@ -26,9 +26,9 @@ from .content import (
     plain_part,
     plain_parts,
     type_of,
-    with_only_text,
     with_text,
 )
+from .content_edits import GONE, left, with_only_text
 
 CALL_TYPES = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 ROLES = frozenset({"system", "user", "assistant"})
@@ -90,13 +90,15 @@ class Anthropic:
         return {**head, "system": [*blocks, _text(text)]}
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
-        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
+        """Return the head with other system texts, one for each that it has; what loses all its text goes."""
         system = head.get("system")
-        if not isinstance(system, list):
-            kept = {key: value for key, value in head.items() if key != "system"}
-            return {**head, "system": texts[0]} if texts and texts[0] else kept
-        blocks = zip(system, texts, strict=True)
-        changed = [{**block, "text": text} if part_text(block) is not None else block for block, text in blocks if text]
+        if isinstance(system, list):
+            blocks = zip(system, texts, strict=True)
+            changed: Any = left(system, [_with_own_text(block, text) for block, text in blocks])
+        else:
+            changed = texts[0] if texts else None
+        if not changed:
+            return {key: value for key, value in head.items() if key != "system"}
         return {**head, "system": changed}
 
     def tools(self, head: Wire) -> list[ToolDefinition]:
@@ -109,7 +111,9 @@ class Anthropic:
 
     def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
         """Return the head with only these tools; `tools` and `tool_choice` go when none is left."""
-        kept = [head["tools"][place] for place in places]
+        wanted = frozenset(places)
+        tools = head.get("tools") or ()
+        kept = left(tools, [tool if place in wanted else GONE for place, tool in enumerate(tools)])
         if kept:
             return {**head, "tools": kept}
         return {name: value for name, value in head.items() if name not in ("tools", "tool_choice")}
@@ -154,6 +158,16 @@ def _text(text: str) -> dict[str, str]:
     return {"type": "text", "text": text}
 
 
+def _with_own_text(block: Any, text: str) -> Any:
+    """Return a system block with another text; GONE if it has lost its own, itself if it never had one."""
+    own = part_text(block)
+    if not own or own == text:
+        return block
+    if not text:
+        return GONE
+    return {**block, "text": text} if isinstance(block, Mapping) else text
+
+
 def _without_mark(tool: Any) -> Any:
     return {k: v for k, v in tool.items() if k != "cache_control"} if isinstance(tool, Mapping) else tool
 
@@ -186,7 +200,8 @@ def _block(block: Any, place: int) -> list[Part]:
 def _result(block: Wire, place: int) -> list[Part]:
     content = block.get("content")
     text = joined_text(content) if isinstance(content, str | list) else text_of(content)
-    parts = [Part(PartKind.TOOL_RESULT, text, call_id=str(block.get("tool_use_id") or ""), place=place)]
+    call_id, own = str(block.get("tool_use_id") or ""), type_of(block) != "tool_result"
+    parts = [Part(PartKind.TOOL_RESULT, text, call_id=call_id, place=place, fixed=own)]
     for value in content if isinstance(content, list) else []:
         kind = media_kind(value)
         if kind is not None:

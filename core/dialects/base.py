@@ -42,6 +42,10 @@ class Part:
     """For a call that a running program made: the id of the call that is the program."""
     sealed: int = 0
     """Characters of an encrypted payload, which is carried but no text: reasoning that only the provider reads."""
+    within: int = 0
+    """The place inside the item at `place`, for a message that holds items with content lists of their own."""
+    fixed: bool = False
+    """Whether no other text may stand in its place: its text renders a structure that the provider asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class Dialect(Protocol):
         """Return the tool definitions of the head, in order."""
 
     def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
-        """Return the head with only the tools at these places."""
+        """Return the head with only the tools at these places, and with the cache marks of the others."""
 
     def text_message(self, role: str, text: str) -> dict[str, Any]:
         """Return a wire message that holds one text. `role` is user or assistant."""

@@ -175,11 +175,3 @@ def with_text(content: Any, place: int, text: str) -> Any:
     old = content[place]
     new = {**old, "text": text} if isinstance(old, Mapping) else text
     return [*content[:place], new, *content[place + 1 :]]
-
-
-def with_only_text(content: Any, text: str, kind: str = "text") -> Any:
-    """Return content whose texts are replaced by one; images and other parts stay behind it."""
-    if not isinstance(content, list):
-        return text
-    others = [part for part in content if part_text(part) is None]
-    return [{"type": kind, "text": text}, *others]

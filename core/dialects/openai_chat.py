@@ -14,7 +14,8 @@ from ..tokens import Counter
 from ..wire import Wire, text_of
 from . import openai_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
-from .content import content_key, joined_text, plain_part, plain_parts, with_only_text, with_text
+from .content import content_key, joined_text, plain_part, plain_parts, with_text
+from .content_edits import GONE, left, with_joined_texts, with_only_text
 
 ROLES = {"developer": "system", "function": "tool", "model": "assistant"}
 KNOWN_ROLES = frozenset({"system", "user", "assistant", "tool"})
@@ -81,13 +82,8 @@ class OpenAIChat:
         return {**head, "messages": [*messages, {"role": role, "content": text}]}
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
-        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
-        kept = [
-            {**message, "content": with_only_text(message.get("content"), text)}
-            for message, text in zip(head["messages"], texts, strict=True)
-            if text
-        ]
-        return {**head, "messages": kept}
+        """Return the head with other system texts, one for each that it has; what loses all its text goes."""
+        return {**head, "messages": with_joined_texts(head["messages"], self.system_texts(head), texts)}
 
     def tools(self, head: Wire) -> list[ToolDefinition]:
         """Return the functions of `tools`, or of the older `functions`."""
@@ -98,7 +94,8 @@ class OpenAIChat:
     def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
         """Return the head with only these tools; the key goes when none is left, as an empty list is refused."""
         key, tools = _tool_list(head)
-        kept = [tools[place] for place in places]
+        wanted = frozenset(places)
+        kept = left(tools, [tool if place in wanted else GONE for place, tool in enumerate(tools)])
         if kept:
             return {**head, key: kept}
         return {name: value for name, value in head.items() if name not in (key, *ABOUT_TOOLS)}
@@ -114,6 +111,8 @@ class OpenAIChat:
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the message with another text; role, id and images stay."""
         content = wire.get("content")
+        if part.place == ELSEWHERE:
+            return {**wire, "refusal": text}
         if part.kind is PartKind.TOOL_RESULT:
             return {**wire, "content": with_only_text(content, text)}
         return {**wire, "content": with_text(content, part.place, text)}

@@ -25,9 +25,9 @@ from .content import (
     plain_part,
     plain_parts,
     sealed_part,
-    with_only_text,
     with_text,
 )
+from .content_edits import GONE, left, with_joined_texts, with_only_text
 from .openai_chat import ROLES
 
 KNOWN_ROLES = frozenset({"system", "user", "assistant"})
@@ -37,6 +37,8 @@ CALLS_WITHIN = frozenset(
 """Items that hold a call of the provider's own tools together with its result."""
 PROGRAM = "program"
 """A call that makes calls: code that the provider runs, and that may ask for functions of the client."""
+FREE_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
+"""Outputs that may be a text whatever they were; others that are no text have a shape that is asked for."""
 ARGUMENTS = ("arguments", "input", "action", "code")
 
 
@@ -71,7 +73,7 @@ class OpenAIResponses:
         """Read one item. Never raises: what is not understood is an opaque part."""
         if not isinstance(wire, Mapping):
             return Message("other", (Part(PartKind.OPAQUE, text_of(wire)),))
-        if "type" not in wire and isinstance(wire.get("output"), list):
+        if _is_reply(wire):
             return self._reply(wire["output"])
         kind = str(wire.get("type") or "message")
         if kind == "message":
@@ -95,7 +97,11 @@ class OpenAIResponses:
 
     def _reply(self, items: Sequence[Any]) -> Message:
         """Read a recorded reply, `{"role": "assistant", "output": items}`, as one message."""
-        parts = [replace(part, place=place) for place, item in enumerate(items) for part in self.message(item).parts]
+        parts = [
+            replace(part, place=place, within=part.place, fixed=part.fixed or _is_reply(item))
+            for place, item in enumerate(items)
+            for part in self.message(item).parts
+        ]
         return Message("assistant", tuple(parts))
 
     def continues(self, before: Message, message: Message) -> bool:
@@ -124,14 +130,13 @@ class OpenAIResponses:
         return {**head, "input": [*lead, {"role": role, "content": text}]}
 
     def with_system_texts(self, head: Wire, texts: Sequence[str]) -> Wire:
-        """Return the head with other system texts, one for each that it has; an empty one goes with its message."""
-        own = 1 if len(texts) > len(head.get("input") or ()) else 0
-        lead = [
-            {**item, "content": with_only_text(item.get("content"), text, "input_text")}
-            for item, text in zip(head.get("input") or (), texts[own:], strict=True)
-            if text
-        ]
-        changed = dict(head) if head.get("input") is None else {**head, "input": lead}
+        """Return the head with other system texts, one for each that it has; what loses all its text goes."""
+        lead = head.get("input") or ()
+        own = 1 if len(texts) > len(lead) else 0
+        changed = dict(head)
+        if lead:
+            before = self.system_texts(head)[own:]
+            changed["input"] = with_joined_texts(lead, before, texts[own:], "input_text")
         if own and texts[0]:
             changed["instructions"] = texts[0]
         elif own:
@@ -148,7 +153,9 @@ class OpenAIResponses:
 
     def with_tools(self, head: Wire, places: Iterable[int]) -> Wire:
         """Return the head with only these tools; `tools` and `tool_choice` go when none is left."""
-        kept = [head["tools"][place] for place in places]
+        wanted = frozenset(places)
+        tools = head.get("tools") or ()
+        kept = left(tools, [tool if place in wanted else GONE for place, tool in enumerate(tools)])
         if kept:
             return {**head, "tools": kept}
         gone = ("tools", "tool_choice", "parallel_tool_calls")
@@ -164,8 +171,13 @@ class OpenAIResponses:
 
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
         """Return the item with another text; ids and images stay."""
+        if _is_reply(wire):
+            items = wire["output"]
+            changed = self.with_result_text(items[part.place], replace(part, place=part.within), text)
+            return {**wire, "output": [*items[: part.place], changed, *items[part.place + 1 :]]}
         if part.kind is PartKind.TOOL_RESULT:
-            return {**wire, "output": with_only_text(wire.get("output"), text, "input_text")}
+            key, output = _output(wire)
+            return {**wire, key: with_only_text(output, text, "input_text") if _is_content(output) else text}
         return {**wire, "content": with_text(wire.get("content"), part.place, text)}
 
     def cost_of_messages(self, messages: Sequence[Message], counter: Counter) -> Cost:
@@ -215,13 +227,31 @@ def _summary(wire: Wire) -> str:
     return "\n".join(str(part["text"]) for part in parts if isinstance(part, Mapping) and part.get("text"))
 
 
+def _is_reply(wire: Any) -> bool:
+    """Return whether an item is a recorded reply, which holds items."""
+    return isinstance(wire, Mapping) and "type" not in wire and isinstance(wire.get("output"), list)
+
+
+def _output(wire: Wire) -> tuple[str, Any]:
+    """Return what a call came to, and the key that holds it."""
+    key = "output" if "output" in wire or "result" not in wire else "result"
+    return key, wire.get(key)
+
+
+def _is_content(output: Any) -> bool:
+    """Return whether an output is a text or holds texts, pictures or files."""
+    held = output if isinstance(output, list) else [output]
+    return any(part_text(part) is not None or media_kind(part) is not None for part in held)
+
+
 def _outputs(wire: Wire) -> Iterator[Part]:
     """Yield the result of a call and the pictures and files in it, which are no text of it."""
-    output = wire.get("output", wire.get("result"))
-    held = output if isinstance(output, list) else [output]
-    if isinstance(output, str) or all(part_text(part) is None and media_kind(part) is None for part in held):
-        yield Part(PartKind.TOOL_RESULT, text_of(output), call_id=_call_id(wire))
+    _, output = _output(wire)
+    if isinstance(output, str) or not _is_content(output):
+        shaped = not isinstance(output, str) and wire.get("type") not in FREE_OUTPUTS
+        yield Part(PartKind.TOOL_RESULT, text_of(output), call_id=_call_id(wire), fixed=shaped)
         return
+    held = output if isinstance(output, list) else [output]
     yield Part(PartKind.TOOL_RESULT, joined_text(held), call_id=_call_id(wire))
     read = [plain_part(part, place) for place, part in enumerate(held)]
     yield from (part for part in read if part is not None and part.kind is not PartKind.TEXT)

@@ -31,29 +31,39 @@ __all__ = [
 def shrink_unit(unit: Unit, shrinkers: Sequence[Shrinker], dialect: Dialect, counter: Counter) -> Unit:
     """Return the unit after all shrinkers, with the unit itself as its source; the unit itself if none did anything."""
     for shrinker in shrinkers:
-        found = {} if unit.stays and not isinstance(shrinker, ChunkPinned) else shrinker.unit(unit, counter)
+        grows = isinstance(shrinker, ChunkPinned)
+        found = dict(shrinker.unit(unit, counter)) if grows or not unit.stays else {}
         if found:
-            unit = _with_texts(unit, dict(found), dialect, counter)
+            unit = _with_texts(unit, found, grows, dialect, counter)
     return unit
 
 
-def _with_texts(unit: Unit, found: dict[str, Shrunk], dialect: Dialect, counter: Counter) -> Unit:
-    messages = edited_messages(unit, {span_id: shrunk.text for span_id, shrunk in found.items()})
-    cost = dialect.cost_of_messages(messages, counter)
+def _with_texts(unit: Unit, found: dict[str, Shrunk], grows: bool, dialect: Dialect, counter: Counter) -> Unit:
+    texts = {span_id: shrunk.text for span_id, shrunk in found.items()}
+    made = _numbered(unit, texts, dialect, counter) if grows else smaller(unit, texts, dialect, counter)
+    if made is None:
+        return unit
+    texts, cost = made
     spans = [
-        replace(span, tokens=tokens, text=found[span.id].text if span.id in found else span.text)
+        replace(span, tokens=tokens, text=texts.get(span.id, span.text))
         for span, tokens in zip(unit.spans, cost.spans, strict=True)
     ]
     return replace(
         unit,
-        messages=tuple(messages),
+        messages=tuple(edited_messages(unit, texts)),
         spans=tuple(spans),
         overhead=cost.overhead,
         tokens=cost.total,
         source=unit.source or unit,
-        shrunk={**unit.shrunk, **found},
+        shrunk={**unit.shrunk, **{span_id: found[span_id] for span_id in texts}},
         memo={},
     )
+
+
+def _numbered(unit: Unit, texts: dict[str, str], dialect: Dialect, counter: Counter) -> Smaller | None:
+    """Return the texts that may stand in the unit, larger than what they stand for as they are."""
+    texts = {span.id: texts[span.id] for span in unit.spans if span.id in texts and is_rewritable(unit, span)}
+    return Smaller(texts, dialect.cost_of_messages(edited_messages(unit, texts), counter)) if texts else None
 
 
 def shrink_fixed(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from .. import marks
 from ..decisions import Action
-from ..rules import may_become
-from ..spans import SpanKind
+from ..edits import is_rewritable
+from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
 from .base import Shrunk, UnitShrinker, is_shrinkable
@@ -26,13 +26,15 @@ class CapByRule(UnitShrinker):
         found = {}
         for span in unit.spans:
             cap = span.rule.max_tokens
-            if cap is None or span.tokens <= cap or span.kind not in CAPPED or not is_shrinkable(span):
-                continue
-            text = span.text if marks.is_injected(span.text) else two_ends(span.text, span.id, _within(counter, cap))
-            tokens = counter.count(text)
-            if tokens < span.tokens and may_become(tokens, span.rule):
+            if cap is not None and span.tokens > cap and _may_be_cut(unit, span):
+                text = two_ends(span.text, span.id, _within(counter, cap))
                 found[span.id] = Shrunk(text, Action.TRIM, "above the cap of a rule", "rules.max_tokens")
         return found
+
+
+def _may_be_cut(unit: Unit, span: Span) -> bool:
+    own = span.kind in CAPPED and not marks.is_injected(span.text)
+    return own and is_shrinkable(span) and is_rewritable(unit, span)
 
 
 def _within(counter: Counter, cap: int) -> Callable[[str], bool]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import marks
 from ..decisions import Action
-from ..rules import may_become
+from ..edits import is_rewritable
 from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
@@ -37,18 +37,17 @@ class ProjectToolResults(UnitShrinker):
     tools: tuple[str, ...] = ("*",)
 
     def unit(self, unit: Unit, counter: Counter) -> Mapping[str, Shrunk]:
-        """Return projections of the unit's results, where they are smaller."""
+        """Return projections of the unit's results, where there is less in them."""
         found = {}
         for span in unit.spans:
-            if self._concerns(span):
+            if self._concerns(span) and is_rewritable(unit, span):
                 text = self.projected(span, counter)
-                tokens = counter.count(text)
-                if text != span.text and tokens < span.tokens and may_become(tokens, span.rule):
+                if text != span.text:
                     found[span.id] = Shrunk(text, Action.PROJECT, "projected to what is used next", self._setting(text))
         return found
 
     def _concerns(self, span: Span) -> bool:
-        is_result = span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL) and span.role != "assistant"
+        is_result = span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)
         wanted = any(fnmatchcase(span.tool, glob) for glob in self.tools)
         return is_result and wanted and is_shrinkable(span) and not marks.is_injected(span.text)
 

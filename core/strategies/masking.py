@@ -8,10 +8,9 @@ from fnmatch import fnmatchcase
 
 from ..decisions import Action, Edit
 from ..dialects.base import Dialect
-from ..edits import edited, edited_kinds
+from ..edits import edited, edited_kinds, is_rewritable
 from ..log import KindSums, Log
 from ..marks import is_injected
-from ..rules import may_become
 from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
@@ -74,7 +73,7 @@ class Masks:
             span
             for span in unit.spans
             if span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)
-            and span.role != "assistant"
+            and is_rewritable(unit, span)
             and not any(fnmatchcase(span.tool, glob) for glob in self._exclude)
             and not is_injected(span.text)
             and not self._own.fullmatch(span.text)
@@ -82,14 +81,8 @@ class Masks:
 
     def edit(self, unit: Unit, spans: Sequence[Span]) -> Edit | None:
         """Return the unit with placeholders for these results, each only where it is smaller; None if none is."""
-        texts = {span.id: self._text(span) for span in spans}
-        texts = {span.id: texts[span.id] for span in spans if self._is_better(span, texts[span.id])}
-        made = edited(unit, texts, self._dialect, self._counter, REASON, "strategy.keep") if texts else None
-        return made if made is not None and made.tokens < unit.tokens else None
-
-    def _is_better(self, span: Span, text: str) -> bool:
-        tokens = self._counter.count(text)
-        return tokens < span.tokens and may_become(tokens, span.rule)
+        texts = {span.id: text for span in spans if self._counter.count(text := self._text(span)) < span.tokens}
+        return edited(unit, texts, self._dialect, self._counter, REASON, "strategy.keep")
 
     def _text(self, span: Span) -> str:
         values = {

@@ -53,11 +53,8 @@ class Retrieval:
             for span in unit.spans
             if span.kind is SpanKind.RETRIEVAL and not unit.stays and not marks.is_injected(span.text)
         }
-        if not texts:
-            return None
         dialect, counter = self._context.dialect, self._context.counter
-        edit = edited(unit, texts, dialect, counter, "over the share of retrieved results", "budget")
-        return edit if edit.tokens < unit.tokens else None
+        return edited(unit, texts, dialect, counter, "over the share of retrieved results", "budget")
 
     def _stretch(self, cut: int) -> tuple[int, int]:
         """Return from where to where (exclusive) units with results are kept by a cut and not in the open unit."""
