@@ -10,6 +10,8 @@ ROLLING_SUMMARY = "[Earlier conversation]"
 TOOL_MENU = "[More tools]"
 STUB = "[left out:"
 CONTEXT = "[Context of this task]"
+ASK = "ask for it by this id"
+"""How to get back what a stub stands for (rule S-R3): whoever runs the model answers with the runtime's `restore`."""
 
 
 def is_summary(text: str) -> bool:

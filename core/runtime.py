@@ -24,6 +24,7 @@ from .errors import RequestError
 from .hint_notes import hint_notes
 from .hints import Hints
 from .plan import Plan, apply
+from .spans import Span, SpanKind
 from .summaries import Range, Summaries
 from .wire import Wire, dump, mark
 
@@ -109,19 +110,14 @@ class ContextRuntime:
         """Return the text of a span of a request as it came: what stands behind a stub or a note that names it.
 
         A stub for several spans names the first and the last (`m1.0 to m4.0`); their texts come with an empty line
-        between. RequestError if the request has no such span.
+        between, and a line that says so for a span without text, such as a picture. RequestError if the request has
+        no such span, if the two are the wrong way round, or if the span has no text.
         """
         plan = self.assemble(request, hints).plan
         spans = [*(plan.fixed.source or plan.fixed).spans]
         spans += (span for unit in plan.log.units for span in (unit.source or unit).spans)
-        texts = {span.id: span.text for span in spans}
-        first, _, last = span_id.partition(" to ")
-        places = {known: place for place, known in enumerate(texts)}
-        if first not in places or (last or first) not in places:
-            raise RequestError(
-                f"This request has no span {span_id!r}; send the full history that the stub was made from."
-            )
-        return "\n\n".join([*texts.values()][places[first] : places[last or first] + 1])
+        found = _named(span_id, spans)
+        return "\n\n".join(f"[{span.id}: {span.kind}, no text]" if _has_no_text(span) else span.text for span in found)
 
     def engine(self, request: Mapping[str, Any]) -> Engine:
         """Return the engine for a request's dialect and model."""
@@ -135,6 +131,26 @@ class ContextRuntime:
 
 
 MOST_ENGINES = 256
+WITHOUT_TEXT = (SpanKind.IMAGE, SpanKind.OTHER, SpanKind.THINKING)
+"""Kinds of spans that may hold something that is no text: a picture, a file, sealed reasoning."""
+
+
+def _has_no_text(span: Span) -> bool:
+    return not span.text and span.kind in WITHOUT_TEXT
+
+
+def _named(span_id: str, spans: Sequence[Span]) -> Sequence[Span]:
+    """Return the span with an id, or the spans from one id to another."""
+    ends = span_id.split(" to ")
+    places = {span.id: place for place, span in enumerate(spans)}
+    if len(ends) > 2 or not places.keys() >= set(ends):
+        raise RequestError(f"This request has no span {span_id!r}; send the full history that the stub was made from.")
+    found = spans[places[ends[0]] : places[ends[-1]] + 1]
+    if not found:
+        raise RequestError(f"The span {ends[0]} stands after {ends[1]}; ask for '{ends[1]} to {ends[0]}'.")
+    if len(found) == 1 and _has_no_text(found[0]):
+        raise RequestError(f"The span {found[0].id} ({found[0].kind}) has no text; take it from the request as it is.")
+    return found
 
 
 def _model(request: Mapping[str, Any]) -> str | None:

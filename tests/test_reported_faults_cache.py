@@ -44,7 +44,12 @@ def strategies(transcript: Transcript, *settings: Wire, **config: Any) -> list[R
     return [replay(transcript, {**config, "strategy": strategy}) for strategy in settings]
 
 
-MASKS = {"kind": "mask_tool_results", "keep": 4, "trigger": 0}
+MASKS = {
+    "kind": "mask_tool_results",
+    "keep": 4,
+    "trigger": 0,
+    "placeholder": "[left out: {id}, {lines} lines of {tool}]",
+}
 FOLDS = {"kind": "summarize_and_keep", "keep_steps": 4, "min_turns": 0, "min_steps": 0}
 SLIDING = [
     (MASKS, 26, 8),

@@ -224,6 +224,82 @@ def test_what_a_stub_of_several_messages_names_can_be_had_back() -> None:
         runtime.restore("m0.0 to m99.0", body)
 
 
+PICTURE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iV"}}
+SEALED = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA" * 9}
+SEEN = {
+    "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "What is it?"}, PICTURE]},
+        {"role": "assistant", "content": "A boat."},
+        {"role": "user", "content": ""},
+    ]
+}
+THOUGHT = {"input": [{"role": "user", "content": "go"}, SEALED, {"role": "assistant", "content": "gone"}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "span_id", "text"),
+    [
+        (SEEN, "m0.0", "What is it?"),
+        (SEEN, "m2.0", ""),
+        (SEEN, "m1.0 to m1.0", "A boat."),
+        (SEEN, "m0.0 to m1.0", "What is it?\n\n[m0.1: image, no text]\n\nA boat."),
+        (THOUGHT, "m0.0 to m2.0", "go\n\n[m1.0: thinking, no text]\n\ngone"),
+    ],
+)
+def test_what_comes_back_of_a_span(body: dict[str, Any], span_id: str, text: str) -> None:
+    assert ContextRuntime.load(CONFIG).restore(span_id, body) == text
+
+
+@pytest.mark.parametrize(
+    ("body", "span_id", "problem"),
+    [
+        (SEEN, "m0.1", r"The span m0\.1 \(image\) has no text; take it from the request as it is\."),
+        (THOUGHT, "m1.0", r"The span m1\.0 \(thinking\) has no text"),
+        (SEEN, "m2.0 to m0.0", r"The span m2\.0 stands after m0\.0; ask for 'm0\.0 to m2\.0'\."),
+        (SEEN, "m0.0 to ", "no span 'm0.0 to '"),
+        (SEEN, " to m0.0", "no span ' to m0.0'"),
+        (SEEN, "m0.0 to m1.0 to m2.0", "no span 'm0.0 to m1.0 to m2.0'"),
+        (SEEN, "m0.0 to", "no span 'm0.0 to'"),
+        (SEEN, "overhead", "no span 'overhead'"),
+    ],
+)
+def test_what_has_no_text_or_is_no_span_is_said(body: dict[str, Any], span_id: str, problem: str) -> None:
+    with pytest.raises(RequestError, match=problem):
+        ContextRuntime.load(CONFIG).restore(span_id, body)
+
+
+RESULTS = [{"match": {"kind": "tool_result"}, "tier": "contextual"}]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "rules", "stub"),
+    [
+        ({"kind": "span_triage"}, [], "[left out: m1.0 to m2.0, 2 messages, 611 tokens; ask for it by this id]"),
+        (
+            {"kind": "mask_tool_results", "keep": 0},
+            [],
+            "[left out: m2.0, 2 lines, 601 tokens of look; ask for it by this id]",
+        ),
+        ({"kind": "tiered_injection"}, RESULTS, "[left out: m2.0, 601 tokens of look; ask for it by this id]"),
+    ],
+)
+def test_a_stub_says_how_to_get_back_what_it_stands_for(
+    strategy: dict[str, Any], rules: list[dict[str, Any]], stub: str
+) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    messages = [
+        {"role": "user", "content": "Where is it?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "at sea \n" + "at sea " * 342},
+        {"role": "user", "content": "And now?"},
+    ]
+    runtime = ContextRuntime.load({**CONFIG, "budget": {"soft_limit": 200}, "rules": rules, "strategy": strategy})
+    result = runtime.assemble(request(messages))
+    assert [made.replacement for made in result.decisions if made.action is Action.STUB and made.replacement] == [stub]
+    named = stub.removeprefix("[left out: ").partition(",")[0]
+    assert runtime.restore(named, request(messages)).endswith(messages[2]["content"])
+
+
 def test_exact_recall_changes_nothing_whatever_is_asked_for() -> None:
     for kind, more in (
         ("keep_last", {}),

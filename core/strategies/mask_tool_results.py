@@ -19,7 +19,7 @@ from ..plan import Plan
 from .keep_last import too_short
 from .masking import Masks
 
-PLACEHOLDER = f"{marks.STUB} {{id}}, {{lines}} lines, {{tokens}} tokens of {{tool}}]"
+PLACEHOLDER = f"{marks.STUB} {{id}}, {{lines}} lines, {{tokens}} tokens of {{tool}}; {marks.ASK}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,4 +81,4 @@ class Retrieval:
 
 def stub(span: Span) -> str:
     """Return the text that stands where a result was left out."""
-    return f"{marks.STUB} {span.id}, {span.tokens} tokens of {span.name}; the newest results took the room]"
+    return f"{marks.STUB} {span.id}, {span.tokens} tokens of {span.name}; {marks.ASK}]"

@@ -21,7 +21,7 @@ from .keep_last import too_short
 from .triage_order import TriageOrder
 from .triage_plan import Stubs, TriagePlan, eviction_of
 
-STUB = f"{marks.STUB} {{id}}, {{messages}} messages, {{tokens}} tokens]"
+STUB = f"{marks.STUB} {{id}}, {{messages}} messages, {{tokens}} tokens; {marks.ASK}]"
 EVICTABLE = "evictable"
 
 
