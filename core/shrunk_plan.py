@@ -1,4 +1,8 @@
-"""A plan whose input went through shrinkers first: the strategy planned what they left, and the user sees both."""
+"""A plan whose input went through shrinkers first: the strategy planned what they left, and the user sees both.
+
+Shrinkers work at any size, also on a task that is too short for the strategy. Then the prompt was changed, and its
+status says so: it is trimmed, or over its budget.
+"""
 
 from __future__ import annotations
 
@@ -127,6 +131,6 @@ def shrunk_plan(inner: Plan, saved: int) -> Plan:
         saved += source.tokens - inner.fixed.tokens
     values = {field.name: getattr(inner, field.name) for field in fields(Plan)}
     values["tokens_before"] = inner.tokens_before + saved
-    if inner.status is Status.FITS:
-        values["status"] = Status.TRIMMED
+    if inner.status in (Status.FITS, Status.SKIPPED_SHORT):
+        values["status"] = Status.OVER_BUDGET if inner.excess else Status.TRIMMED
     return ShrunkPlan(**values, inner=inner)

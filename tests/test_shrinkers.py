@@ -1,0 +1,103 @@
+"""What shrinkers leave is smaller as it is sent, and the status says that something was changed."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from core.runtime import ContextRuntime
+
+NOTES = "# Rules\n1. Be brief always.\n2. Cite sources always.\n\n<examples>\nQ: a\n</examples>\nEnd"
+ROWS = json.dumps([{"id": number} for number in range(40)], indent=2)
+LINES = "line\n" * 400
+
+
+def body(*results: str, model: str = "gpt-4o") -> dict[str, Any]:
+    ids = [f"c{number}" for number in range(len(results))]
+    calls = [{"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}} for name in ids]
+    answers = [{"role": "tool", "tool_call_id": name, "content": text} for name, text in zip(ids, results, strict=True)]
+    step = [{"role": "assistant", "content": None, "tool_calls": calls}, *answers]
+    return {"model": model, "messages": [{"role": "user", "content": "a"}, *step, {"role": "user", "content": "b"}]}
+
+
+def assembled(request: dict[str, Any], limit: int | None = None, **settings: Any) -> Any:
+    settings.setdefault("strategy", {"kind": "full_history"})
+    return ContextRuntime.load({"budget": {"soft_limit": limit}, **settings}).assemble(request)
+
+
+def size(request: dict[str, Any]) -> int:
+    return int(assembled(request).tokens_before)
+
+
+CAP = {"rules": [{"match": {"kind": "tool_result"}, "max_tokens": 30}]}
+PROJECT = {"shrink": [{"kind": "project_tool_results", "max_tokens": 30}]}
+MASK_ALL = {"strategy": {"kind": "mask_tool_results", "keep": 0, "trigger": 0}}
+MASK = {"strategy": {"kind": "mask_tool_results", "keep": 0, "trigger": 0, "placeholder": "{tokens}: " + "é" * 30}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "results", "changed"),
+    [
+        (CAP, [NOTES, "ok"], []),
+        (PROJECT, [NOTES, "ok"], []),
+        (CAP, [NOTES, LINES], ["m3.0"]),
+        (PROJECT, [NOTES, LINES], ["m3.0"]),
+        (MASK, [NOTES, "ok"], []),
+        (MASK, [NOTES, LINES], ["m3.0"]),
+        (CAP, [LINES], ["m2.0"]),
+    ],
+)
+def test_a_text_is_used_only_where_it_is_smaller_as_it_is_sent(
+    settings: dict[str, Any], results: list[str], changed: list[str]
+) -> None:
+    """Results of parallel calls are sent as JSON, in which a text may be larger than by itself."""
+    request = body(*results)
+    made = assembled(request, **settings)
+    assert [one.span_id for one in made.decisions if one.action != "keep"] == changed
+    assert all(one.tokens_after < one.tokens_before for one in made.decisions if one.action != "keep")
+    assert size(made.request) == made.tokens_after <= made.tokens_before
+    if not changed:
+        assert (made.request, made.status) == (request, "fits")
+
+
+@pytest.mark.parametrize("results", [[LINES], [LINES, LINES], [ROWS, "ok"], [NOTES, "ok"]])
+@pytest.mark.parametrize("least", [0, 25, 60, 5000])
+@pytest.mark.parametrize(
+    "settings", [CAP, PROJECT, {"strategy": {"kind": "mask_tool_results", "keep": 0, "trigger": 0}}]
+)
+def test_no_result_becomes_smaller_than_a_rule_lets_it(
+    settings: dict[str, Any], least: int, results: list[str]
+) -> None:
+    rules = [*settings.get("rules", []), {"match": {"kind": "tool_result"}, "min_tokens": least}]
+    made = assembled(body(*results), **{**settings, "rules": rules})
+    changed = [one for one in made.decisions if one.action != "keep"]
+    assert all(one.tokens_after >= least for one in changed)
+    assert changed or least or results == [NOTES, "ok"]
+
+
+SHORT = {"kind": "summarize_and_keep"}
+SHORT_MASK = {"kind": "mask_tool_results", "trigger": 0.01, "min_turns": 9, "min_steps": 9}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "limit", "shrunk", "status", "excess", "tokens"),
+    [
+        (SHORT, 50, True, "over_budget", 29, 79),
+        (SHORT, 79, True, "trimmed", 0, 79),
+        (SHORT, 5000, True, "trimmed", 0, 79),
+        (SHORT, 50, False, "skipped_short", 779, 829),
+        (SHORT_MASK, 1000, True, "trimmed", 0, 79),
+        (SHORT_MASK, 1000, False, "skipped_short", 0, 829),
+        (SHORT | {"exact_recall": True}, 50, True, "skipped_exact_recall", 779, 829),
+    ],
+)
+def test_a_task_that_shrinkers_changed_was_not_skipped(
+    strategy: dict[str, Any], limit: int, shrunk: bool, status: str, excess: int, tokens: int
+) -> None:
+    shrink = [{"kind": "project_tool_results", "max_tokens": 50}] if shrunk else []
+    made = assembled(body(LINES), limit, strategy=strategy, shrink=shrink)
+    assert (made.status, made.excess, made.tokens_before, made.tokens_after) == (status, excess, 829, tokens)
+    assert bool(made.blockers) == bool(excess)
+    assert (made.request == body(LINES)) == status.startswith("skipped")
