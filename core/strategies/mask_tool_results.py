@@ -62,12 +62,20 @@ class _Assembler(UnitAssembler):
             return self.untouched(Status.SKIPPED_SHORT)
         self.masks.catch_up()
         wanted, part = self._wanted()
-        cut = on_grid(wanted, wanted, settings.step, log.totals, lambda cut: not self._over(self._tokens(cut, None)))
+        cut = on_grid(wanted, wanted, settings.step, log.totals, self._serves)
         part = part if cut == wanted else None
         tokens = self._tokens(cut, part)
-        if self.size - tokens <= max(0, settings.min_cleared - 1):
+        if not self._clears(tokens):
             return self.untouched(Status.FITS)
         return self._made(cut, part, tokens)
+
+    def _serves(self, cut: int) -> bool:
+        """Return whether masking all before a cut is enough: what is sent fits, and enough is gained."""
+        tokens = self._tokens(cut, None)
+        return not self._over(tokens) and self._clears(tokens)
+
+    def _clears(self, tokens: int) -> bool:
+        return self.size - tokens >= max(1, self.strategy.min_cleared)
 
     def _triggered(self) -> bool:
         if self.strategy.trigger == 0:
