@@ -17,6 +17,8 @@ ONLY: Mapping[str, str] = {
     "keywords": "tiered_injection",
 }
 """The one strategy that looks at a setting of rules; the others are looked at by all that cut."""
+WHOLE = frozenset({"full_history", "as_captured", "keep_last", "required_reserve"})
+"""Strategies that make no span smaller, so that none becomes too small."""
 
 
 def unused(rules: Sequence[Rule], kind: str) -> Iterator[str]:
@@ -28,6 +30,12 @@ def unused(rules: Sequence[Rule], kind: str) -> Iterator[str]:
     classed = [at for at, rule in enumerate(rules, start=1) if rule.treatment.evict is Eviction.RECONSTRUCTIBLE]
     if classed and kind != "span_triage":
         yield f"{_numbered(classed, 'set')} evict to reconstructible, which {kind} takes for recoverable."
+    least = [at for at, rule in enumerate(rules, start=1) if rule.treatment.min_tokens]
+    if least and kind in WHOLE:
+        yield (
+            f"{_numbered(least, 'set')} min_tokens, which caps and shrinkers look at; {kind} does not, because it sends"
+            " a message whole or not at all."
+        )
     tiers = [rule.treatment.tier for rule in rules]
     idle = [at for at, tier in enumerate(tiers, start=1) if tier in _IDLE and not _RETRIEVED & {*tiers[: at - 1]}]
     if idle and kind == "tiered_injection":

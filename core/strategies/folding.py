@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ..decisions import Action, Replacement
+from ..decisions import Action, Fate, Replacement, Run
 from ..dialects.base import Dialect, Message, Part, PartKind
 from ..excerpt import excerpt, summary_text
 from ..log import KindSums, Log
 from ..marks import SUMMARY, is_injected
+from ..plan import replaced
+from ..rules import may_become
 from ..spans import Span, SpanKind
 from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
@@ -63,7 +65,7 @@ class Folds:
 
     def _smaller(self, unit: Unit) -> Replacement | None:
         made = self._fold(unit) if _may_fold(unit) else None
-        return made if made is not None and made.tokens < unit.tokens else None
+        return made if made is not None and _may_stand_for(unit, made) else None
 
     def _written(self, unit: Unit, extract: Replacement | None, summaries: Summaries) -> Replacement | None:
         """Return a model's summary of a unit if there is one that is smaller, else its extract with the reason."""
@@ -72,7 +74,7 @@ class Folds:
         if written.text is not None:
             role = "user" if unit.opens_turn else "assistant"
             made = self._replacement([(role, f"{SUMMARY} {written.text}")], written.why)
-            if made.tokens < unit.tokens:
+            if _may_stand_for(unit, made):
                 return made
         why = written.why if written.text is None else NOT_SMALLER
         return None if extract is None else replace(extract, why=why)
@@ -95,6 +97,16 @@ def _may_fold(unit: Unit) -> bool:
     known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
     said = (span.text for span in unit.spans if span.kind is not SpanKind.TOOL_RESULT)
     return known and not unit.stays and not any(map(is_injected, said))
+
+
+def _may_stand_for(unit: Unit, made: Replacement) -> bool:
+    """Return whether a summary is smaller than its unit, and makes no span smaller than a rule lets it become."""
+    if made.tokens >= unit.tokens:
+        return False
+    if not any(span.rule.min_tokens for span in unit.spans):
+        return True
+    told = replaced(unit, made, Run(0, 1, Fate.REPLACE))
+    return all(may_become(one.tokens_after, span.rule) for span, one in zip(unit.spans, told, strict=True))
 
 
 def _kinds(made: Replacement) -> dict[SpanKind, int]:

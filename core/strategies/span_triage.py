@@ -14,7 +14,7 @@ from .. import marks
 from ..assembler import Context, UnitAssembler
 from ..decisions import Replacement, Status
 from ..plan import Plan
-from ..rules import Eviction
+from ..rules import Eviction, may_become
 from ..units import Unit
 from .folding import Folds
 from .keep_last import too_short
@@ -96,16 +96,29 @@ class _Assembler(UnitAssembler):
 
     def _is_evictable(self, index: int) -> bool:
         unit = self.log.units[index]
-        key = (EVICTABLE, self.stubs.template)
+        key = (EVICTABLE, self.stubs.template, self.strategy.merge_stubs)
         if key not in unit.memo:
             known = all(message.role in ("user", "assistant", "tool") for message in unit.messages)
             fresh = known and not any(marks.is_injected(span.text) for span in unit.spans)
-            unit.memo[key] = fresh and not unit.stays and unit.tokens > sum(self.stubs.cost(index, index + 1))
+            cheaper = fresh and not unit.stays and unit.tokens > sum(self.stubs.cost(index, index + 1))
+            unit.memo[key] = cheaper and self._leaves_enough(index)
         return bool(unit.memo[key])
+
+    def _leaves_enough(self, index: int) -> bool:
+        """Return whether no span becomes smaller than a rule lets it; of a stub for many spans, the first has all."""
+        unit = self.log.units[index]
+        if not any(span.rule.min_tokens for span in unit.spans) or self._own(unit) is not None:
+            return True
+        stub = 0 if self.strategy.merge_stubs else self.stubs.cost(index, index + 1)[0]
+        return all(may_become(0 if at else stub, span.rule) for at, span in enumerate(unit.spans))
+
+    def _own(self, unit: Unit) -> Replacement | None:
+        """Return the extract that stands for a unit which rules call reconstructible."""
+        return self.folds.smaller(unit) if eviction_of(unit) is Eviction.RECONSTRUCTIBLE else None
 
     def _give(self, index: int) -> None:
         unit = self.log.units[index]
-        own = self.folds.smaller(unit) if eviction_of(unit) is Eviction.RECONSTRUCTIBLE else None
+        own = self._own(unit)
         if own is not None:
             self.own[index] = own
         priority = self.priorities[index] = priority_of(unit)
