@@ -93,7 +93,9 @@ def test_compare_opens_it_beside_the_whole_history(store: Library) -> None:
     assert said["rules"] == [
         {"match": {"kind": "tool_result", "tool": "search_*"}, "evict": "recoverable", "priority": 10}
     ]
-    assert "transcript" not in address
+    assert address["transcript"] == id_of(store)
+    unmeasured = {key: value for key, value in saved.body.items() if key != "provenance"}
+    assert "transcript" not in compare_address(store, store.configs.save(NAME, unmeasured))
 
 
 def test_compare_opens_the_transcript_that_it_was_measured_on(page: Open, store: Library) -> None:

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from core.__main__ import main
 from core.config import load_config
 from core.dialects import dialect
+from core.export import exported
 from core.models import profile
 from core.readers import read
 from core.redact import mask, mask_transcript
@@ -135,7 +138,23 @@ def test_configuration_bites_on_the_support_triage_and_always_fits() -> None:
     status = [str(value) for value in found.calls["status"]]
     assert status == ["fits"] * 8 + ["trimmed"] * 12
     assert max(found.calls["in_window"]) == 4786
-    assert found.config.provenance is None
+
+
+def test_configuration_is_what_an_export_gives_and_its_golden_calls_hold() -> None:
+    """Where an engine that sends other bytes is meant: save it in Compare and export it anew."""
+    written = json.loads(CONFIGURATION.read_text(encoding="utf-8"))
+    shown = replay(transcript("support_triage.jsonl"), load_config(CONFIGURATION))
+    made = exported([shown], datetime.fromisoformat(written["provenance"]["exported_at"]))
+    for body in (made, written):
+        # How much a plan loses is measured better with time; what was measured at the export stays as it was.
+        assert 0 < body["provenance"]["measured"].pop("loss") < 1
+    assert written == made
+    assert [call["call"] for call in written["provenance"]["golden"]] == [0, 8, 10, 19]
+
+
+def test_configuration_is_verified_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(CONFIGURATION), str(SAMPLES / "support_triage.jsonl")]) == 0
+    assert capsys.readouterr().out.count("the same bytes") == 4
 
 
 FACTS = {
