@@ -1,4 +1,4 @@
-"""What stands for others is counted as it will be read: in its own role, and as no part of the reply behind it."""
+"""What stands for others is counted as it will be read: in its own role, and as no word of the reply behind it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from core.deepseek_vocabulary import has_deepseek
-from core.dialects import dialect as dialect_named
 from core.runtime import ContextRuntime, Result
-from core.tokens import TiktokenCounter
-from core.units import units
 from tests.talks import body, long, said, sent, step, user
 
 AGENT = [user("go"), step("1", text=long("a1")), step("2", text="a2"), step("3", text=long("a3")), step("4")]
@@ -46,14 +43,20 @@ def test_a_stand_in_before_a_call_is_no_word_of_its_reply(strategy: dict[str, An
     assert sum(result.plan.kinds().values()) == tokens
 
 
-@pytest.mark.parametrize("dialect", ["openai_responses", "gemini"])
-@pytest.mark.parametrize("stub", [MARKED, "{name} gone"])
-def test_a_stand_in_is_a_unit_by_itself(stub: str, dialect: str) -> None:
-    strategy = {"kind": "span_triage", "stub": stub, "merge_stubs": False}
-    steps = [step(str(number), text=long(f"a{number}")) for number in range(3)]
-    result = assembled(strategy, body(dialect, user("go"), *steps, step("3")), dialect, 0)
-    found = units(sent(result, dialect), dialect_named(dialect), TiktokenCounter("o200k_base"))
-    assert [len(unit.spans) for unit in found] == [1, 1, 1, 1, 2]
+@pytest.mark.parametrize(
+    ("dialect", "marked", "own"),
+    [
+        ("openai_chat", "assistant", "assistant"),
+        ("openai_responses", "assistant", "user"),
+        ("anthropic", "assistant", "assistant"),
+        ("gemini", "model", "user"),
+    ],
+)
+def test_an_own_text_is_the_users_where_it_would_join_the_reply_behind_it(dialect: str, marked: str, own: str) -> None:
+    talk = [user("go"), step("1", text=long("a1")), user("on"), step("2", text=long("a2")), user("u3")]
+    for stub, role in ((MARKED, marked), ("{name} gone", own)):
+        result = assembled({"kind": "span_triage", "stub": stub}, body(dialect, *talk), dialect, 0)
+        assert [wire["role"] for wire in sent(result, dialect)] == ["user", role, "user", role, "user"]
 
 
 @pytest.mark.skipif(not has_deepseek(), reason="the extra 'deepseek' is not installed")

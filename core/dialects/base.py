@@ -68,7 +68,7 @@ class Message:
 
     @property
     def is_stand_in(self) -> bool:
-        """Whether it is a text that a strategy put in the place of others, so that it belongs to nothing beside it."""
+        """Whether it is a text that a strategy put in the place of another, which no reply says."""
         return len(self.parts) == 1 and self.parts[0].kind is PartKind.TEXT and is_injected(self.parts[0].text)
 
     @property

@@ -57,8 +57,8 @@ class Gemini:
         return Message(ROLES.get(role, "other") if isinstance(role, str) else "other", tuple(found))
 
     def continues(self, before: Message, message: Message) -> bool:
-        """Return whether a content belongs to the reply of the one before it: the model's own, one after another."""
-        return before.role == message.role == "assistant" and not (before.is_stand_in or message.is_stand_in)
+        """Return whether a content belongs to the reply of the one before it: consecutive model contents do."""
+        return before.role == message.role == "assistant"
 
     def content_key(self, wire: Wire) -> str:
         """Return the content as a comparable text."""

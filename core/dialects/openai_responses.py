@@ -105,8 +105,8 @@ class OpenAIResponses:
         return Message("assistant", tuple(parts))
 
     def continues(self, before: Message, message: Message) -> bool:
-        """Return whether an item belongs to the reply of the item before it; what stands for other items does not."""
-        return before.role == message.role == "assistant" and not (before.is_stand_in or message.is_stand_in)
+        """Return whether an item belongs to the reply of the item before it."""
+        return before.role == message.role == "assistant"
 
     def content_key(self, wire: Wire) -> str:
         """Return the item's content as a comparable text."""

@@ -80,11 +80,15 @@ def _preambles(messages: Sequence[Message], replies: Mapping[int, int], calls: C
 
 
 def _replies(messages: Sequence[Message]) -> dict[int, int]:
-    """Return the messages of the assistant with the place where their reply begins: neighbours are one reply."""
+    """Return the messages of the assistant with the place where their reply begins: neighbours are one reply.
+
+    What a strategy put in is a reply of its own, so that it counts the same before whatever is kept behind it.
+    """
     found: dict[int, int] = {}
     for at, message in enumerate(messages):
         if message.role == "assistant" or message.calls:
-            found[at] = found.get(at - 1, at)
+            apart = message.is_stand_in or (at > 0 and messages[at - 1].is_stand_in)
+            found[at] = at if apart else found.get(at - 1, at)
     return found
 
 

@@ -43,8 +43,9 @@ class Stubs:
             role: context.dialect.cost_of_messages([message], context.counter).overhead
             for role, message in messages.items()
         }
-        # An own text without a mark would be read as the beginning of the reply that follows it.
-        self._joins = context.dialect.continues(messages["assistant"], messages["assistant"])
+        # Without a mark the text would count as the beginning of the reply that follows it.
+        stub = messages["assistant"]
+        self._joins = context.dialect.continues(stub, stub) and not stub.is_stand_in
 
     def text(self, start: int, stop: int) -> str:
         """Return the stub for units `start` to `stop` (exclusive)."""
