@@ -1,28 +1,32 @@
 """What makes a request body one that its provider accepts: calls and results paired, roles in order, nothing empty.
 
-The rules look at messages as read by the dialect, so each is written once. Recorded prompts are often wrong already;
-an engine's output may have no violation that its input had not.
+The rules look at messages as read by the dialect, so each is written once; what only Anthropic asks of the order of
+blocks stands in a file of its own. No dialect here demands that roles alternate (neighbours of one role are joined),
+but Gemini takes a call behind what the user said or a function answered only. Recorded prompts are often wrong already;
+an engine's output may have no violation that its input had not, and must still hold what its input held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from .dialects import Message, PartKind, dialect
+from .validity_blocks import block_violations
+from .validity_kept import Held, held, lost
+from .violation import Violation
+
+__all__ = ["Checked", "Violation", "new_violations", "validate"]
 
 
-class Violation(NamedTuple):
-    """A rule that a body breaks. `subject` is the call id, where one is concerned; `message` counts all messages."""
+class Checked(list[Violation]):
+    """The violations of one body, in order, with what a body made from it must still hold."""
 
-    rule: str
-    message: int
-    subject: str
-    problem: str
+    held: Held
 
 
-def validate(body: Mapping[str, Any], dialect_name: str) -> list[Violation]:
+def validate(body: Mapping[str, Any], dialect_name: str) -> Checked:
     """Return every rule of the dialect that a request body violates. RequestError if it is no body."""
     spoken = dialect(dialect_name)
     head, conversation = spoken.split(body)
@@ -31,16 +35,27 @@ def validate(body: Mapping[str, Any], dialect_name: str) -> list[Violation]:
     pairs = _loose_pairs(messages) if dialect_name == "openai_responses" else _pairs(messages, dialect_name)
     found = [*_first(messages), *_empty(messages, dialect_name), *_roles(messages, dialect_name), *pairs]
     found += [*_owners(messages), *(_turns(messages) if dialect_name == "gemini" else ())]
-    return sorted(found, key=lambda violation: violation.message)
+    if dialect_name == "anthropic":
+        found += block_violations(body.get("model"), conversation, messages)
+    made = Checked(sorted(found, key=lambda violation: violation.message))
+    made.held = held(spoken, head, messages, len(lead or ()))
+    return made
 
 
 _LISTS = {"openai_chat": "messages", "anthropic": "messages", "openai_responses": "input", "gemini": "contents"}
 
 
 def new_violations(before: Sequence[Violation], after: Sequence[Violation]) -> list[Violation]:
-    """Return the violations that were not there before, told by rule and subject."""
+    """Return the violations that were not there before, told by rule and subject.
+
+    Of two whole bodies, as `validate` read them, also what the first held and the second lost: system texts, and the
+    thinking that led to a call.
+    """
     known = {(violation.rule, violation.subject) for violation in before}
-    return [violation for violation in after if (violation.rule, violation.subject) not in known]
+    found = [violation for violation in after if (violation.rule, violation.subject) not in known]
+    if isinstance(before, Checked) and isinstance(after, Checked):
+        found += lost(before.held, after.held)
+    return found
 
 
 def _first(messages: Sequence[Message]) -> Iterator[Violation]:
