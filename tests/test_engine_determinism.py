@@ -12,7 +12,7 @@ from pathlib import Path
 from core.runtime import ContextRuntime
 from core.wire import body_sha256
 from tests.cases import tool_chat
-from tests.engine_checks import GROUPS
+from tests.engine_configurations import GROUPS
 
 TOOLS = [{"type": "function", "function": {"name": n, "description": "x " * 60}} for n in ("search_docs", "run_x", "a")]
 RULES = [

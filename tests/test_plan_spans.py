@@ -15,7 +15,8 @@ from core.readers.builder import TranscriptBuilder
 from core.replay import replay
 from core.spans import OVERHEAD_ID
 from tests.engine_bodies import DIALECTS, bodies
-from tests.engine_checks import KINDS, configurations, size, with_budget
+from tests.engine_checks import size, with_budget
+from tests.engine_configurations import KINDS, configurations
 
 SHRINKERS = st.lists(
     st.sampled_from([{"kind": "project_tool_results", "max_tokens": 12}, {"kind": "dedupe_instructions"}]), max_size=2

@@ -12,7 +12,7 @@ from core.dialects import dialect as dialect_named
 from core.rules import Eviction, Match, Rule, Treatment
 from core.tokens import CjkEstimate, TiktokenCounter
 from core.units import Grouper, make_unit, units
-from tests.engine_bodies import DIALECTS, bodies, growing
+from tests.engine_bodies import DIALECTS, LISTS, bodies, growing
 
 COUNTER = TiktokenCounter("o200k_base")
 
@@ -123,7 +123,7 @@ def test_tokens_of_a_unit_are_those_of_its_parts_and_frames() -> None:
 @given(data=st.data())
 def test_grouping_bit_by_bit_is_grouping_at_once(dialect: str, data: st.DataObject) -> None:
     spoken = dialect_named(dialect)
-    messages = [spoken.message(wire) for wire in data.draw(growing(dialect))[-1]["messages"]]
+    messages = [spoken.message(wire) for wire in data.draw(growing(dialect))[-1][LISTS[dialect]]]
     grouper, start, seen = Grouper(spoken), 0, []
     while start < len(messages):
         stop = data.draw(st.integers(start + 1, len(messages)))
