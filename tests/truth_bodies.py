@@ -1,7 +1,8 @@
 """Random request bodies of the four dialects, with everything that a provider's own programs send.
 
 A body is a head and events: turns of the user, replies, steps with parallel calls, late results, server tools, items
-that nobody can read, and now and then a call without its result or a result without its call. What stands in a body is drawn from a `Random`, so that a body is a function of it.
+that nobody can read, and now and then a call without its result or a result without its call. What stands in a body is
+drawn from a `Random`, so that a body is a function of it.
 """
 
 from __future__ import annotations
