@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
+from core.decisions import Decision
 from core.dialects import dialect as dialect_named
 from core.engine import counter_of
+from core.marks import STUB
 from core.plan import Action, Status
 from core.runtime import ContextRuntime, Hints, Result
 from core.spans import SpanKind
@@ -56,6 +59,7 @@ def check(config: Mapping[str, Any], body: Wire, dialect: str, hints: Hints | No
     check_units(config, body, dialect, result, hints)
     check_wires(config, body, dialect, result)
     check_texts(loaded(config), body, dialect, result, hints)
+    check_settings(config, body, dialect, result)
     found = new_violations(validate(body, dialect), validate(result.request, dialect))
     assert not found, found
     return result
@@ -129,6 +133,25 @@ def check_units(config: Mapping[str, Any], body: Wire, dialect: str, result: Res
                 assert decision.tokens_after == span.tokens
             if decision.replacement is not None and span.rule.min_tokens is not None and not ages:
                 assert decision.tokens_after >= min(span.tokens, span.rule.min_tokens), "smaller than a rule allows"
+
+
+def check_settings(config: Mapping[str, Any], body: Wire, dialect: str, result: Result) -> None:
+    """Masks gain what is asked for, and merged stubs have no stub beside them."""
+    settings, made = config["strategy"], result.decisions
+    masks = settings["kind"] == "mask_tool_results" and any(one.action is Action.STUB for one in made)
+    if masks and not any(map(_is_shrunk, made)):
+        assert result.tokens_before - result.tokens_after >= settings["min_cleared"]
+    if settings["kind"] == "span_triage" and settings["merge_stubs"] and not any(map(_is_shrunk, made)):
+        spoken = dialect_named(dialect)
+        given = {id(wire) for wire in spoken.split(body)[1]}
+        put = [id(wire) not in given for wire in spoken.split(result.request)[1]]
+        read = [spoken.message(wire) for wire in spoken.split(result.request)[1]]
+        stubs = [new and message.parts[0].text.startswith(STUB) for new, message in zip(put, read, strict=True)]
+        assert not any(before and after for before, after in pairwise(stubs)), "two stubs are neighbours"
+
+
+def _is_shrunk(made: Decision) -> bool:
+    return made.setting.startswith(SHRUNK)
 
 
 def _is_gone(config: Mapping[str, Any], action: Action) -> bool:

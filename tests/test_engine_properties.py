@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from core.plan import Status
+from core.plan import Plan, Status
 from core.wire import dump
 from tests.engine_bodies import DIALECTS, LISTS, bodies
 from tests.engine_checks import assemble, check, size, with_budget
@@ -73,6 +73,29 @@ def enough(kind: str, dialect: str, data: st.DataObject) -> None:
         assert dump(result.request) == dump(body)
 
 
+def kept_from(plan: Plan) -> int:
+    """Return the first unit of the kept part."""
+    return next((run.start for run in plan.runs if run.reason == "in the kept part"), plan.count)
+
+
+def on_the_grid(kind: str, dialect: str, data: st.DataObject) -> None:
+    """A stepped cut is the last one before the grid's line below what is needed, or the first after the next line."""
+    body, config = data.draw(bodies(dialect)), data.draw(configurations(kind, dialect, PLAIN_RULES, st.just([])))
+    config = with_budget(config, data.draw(st.integers(0, size(config, body))))
+    step = data.draw(st.sampled_from([20, 40, 150]))
+    plain, stepped = (assemble({**config, "strategy": {**config["strategy"], "step": n}}, body) for n in (0, step))
+    if plain.excess or not plain.plan.changed or not stepped.plan.changed:
+        return
+    before = plain.plan.log.totals
+    needed, cut = before[kept_from(plain.plan)], kept_from(stepped.plan)
+    below, above = needed // step * step, -(-needed // step) * step
+    if before[cut] <= below:
+        assert cut == len(stepped.plan.log.units) or before[cut + 1] > below
+    else:
+        assert before[cut - 1] < above
+        assert before[cut] >= above or cut == stepped.plan.log.deepest
+
+
 @examples(22)
 @ALL
 @EACH
@@ -99,3 +122,9 @@ def test_a_result_assembled_again_is_the_same(kind: str, dialect: str, count: in
 @EACH
 def test_a_budget_above_the_input_changes_nothing(kind: str, dialect: str, count: int) -> None:
     explore(count, lambda data: enough(kind, dialect, data))
+
+
+@examples(40)
+@ALL
+def test_a_stepped_cut_is_on_the_grid(dialect: str, count: int) -> None:
+    explore(count, lambda data: on_the_grid("keep_last", dialect, data))
