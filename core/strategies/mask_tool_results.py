@@ -70,9 +70,12 @@ class _Assembler(UnitAssembler):
         return self._made(cut, part, tokens)
 
     def _serves(self, cut: int) -> bool:
-        """Return whether masking all before a cut is enough: what is sent fits, and enough is gained."""
+        """Return whether masking all before a cut is enough: what is sent fits, and enough is gained.
+
+        An input that fits need gain nothing yet: masking less than a step would break the cached prefix each time.
+        """
         tokens = self._tokens(cut, None)
-        return not self._over(tokens) and self._clears(tokens)
+        return not self._over(tokens) and (self._clears(tokens) or not self._over(self.size))
 
     def _clears(self, tokens: int) -> bool:
         return self.size - tokens >= max(1, self.strategy.min_cleared)
