@@ -100,7 +100,7 @@ def test_windows_that_a_compaction_left(transcripts_folder: Path) -> None:
         {"user": 9, "developer": 3, "compaction": 1},
     ]
     happened = [windows(transcript, call) for call in range(4, 8)]
-    assert happened == [(2_554, 1_654), (2_566, 148), (3_410, 2_357), (3_452, 208)]
+    assert happened == [(2_554, 1_654), (2_566, 148), (3_388, 2_357), (3_434, 208)]
 
 
 def test_a_provider_that_compacts_during_a_call(transcripts_folder: Path) -> None:

@@ -161,12 +161,20 @@ def test_what_stands_for_steps_does_not_stand_right_before_a_call_as_the_models(
 ) -> None:
     """A function call may follow what a user said or a function answered, and no other content of the model."""
     made = body("gemini", user("u1"), *(step(name, text=long("I look")) for name in "ABCDE"[: folded + 1]))
-    strategy = {"merge_stubs": False, "stub": "[gone]"} if kind == "span_triage" else {}
+    strategy = {"merge_stubs": False, "stub": "[left out: it]"} if kind == "span_triage" else {}
     keep = {} if kind == "span_triage" else {"keep_steps": 1}
     result = run(made, "gemini", kind, 130 + 25 * folded, strategy=strategy, keep=keep)
     expected = ["user", *["model"] * (folded - 1), "user", "model", "user"]
     assert [wire["role"] for wire in sent(result, "gemini")] == expected
     assert " ".join(role[0] for role in expected) == roles
+    assert result.tokens_after == tokens(result.request, "gemini")
+
+
+def test_stubs_that_nothing_tells_from_a_reply_are_the_users() -> None:
+    """As the model's they would be the beginning of the reply behind them, for whoever reads the request next."""
+    made = body("gemini", user("u1"), *(step(name, text=long("I look")) for name in "ABC"))
+    result = run(made, "gemini", "span_triage", 180, strategy={"merge_stubs": False, "stub": "[gone]"}, keep={})
+    assert [wire["role"] for wire in sent(result, "gemini")] == ["user", "user", "user", "model", "user"]
     assert result.tokens_after == tokens(result.request, "gemini")
 
 

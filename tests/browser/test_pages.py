@@ -175,7 +175,7 @@ def test_a_saved_configuration_is_listed_with_its_snippet(triage: Viewer) -> Non
     viewer.says("Measured on 1 transcript with 20 calls")
     viewer.says('ContextRuntime.load("keep-last-2-turns.json")')
     viewer.click_row("configs_", 1)
-    viewer.says("Written by hand or not exported")
+    viewer.says("4 golden calls to verify it with")
     viewer.address_has("config", "support triage, 5,000 tokens")
     viewer.settle()
     viewer.click_row("configs_", 0)
