@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -10,9 +11,14 @@ from .units import Unit
 
 
 class KindSums:
-    """Running sums of tokens by span kind over a growing list, added up when they are asked for."""
+    """Running sums of tokens by span kind over a growing list, added up when they are asked for.
+
+    Pages of several people read one replay at a time, so the adding up is guarded; `_new` is emptied last, so that
+    nobody takes sums for complete while another thread is at it.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._sums: dict[SpanKind, list[int]] = {}
         self._count = 0
         self._new: list[dict[SpanKind, int]] = []
@@ -23,9 +29,11 @@ class KindSums:
 
     def between(self, start: int, stop: int) -> Iterator[tuple[SpanKind, int]]:
         """Yield each kind with its tokens in the items from `start` to `stop` (exclusive)."""
-        for kinds in self._new:
-            self._add(kinds)
-        self._new.clear()
+        if self._new:
+            with self._lock:
+                for kinds in self._new:
+                    self._add(kinds)
+                self._new = []
         for kind, sums in self._sums.items():
             yield kind, sums[stop] - sums[start]
 

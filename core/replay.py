@@ -261,12 +261,13 @@ def _steps(transcript: Transcript, engines: Mapping[str | None, Engine], capture
     same = all(call.captured == call.history for call in transcript.calls)
     key = (captured and not same, tuple((model, engine.reader) for model, engine in engines.items()))
     readings: dict[Any, list[Step]] = transcript.memo.setdefault("readings", {})
-    if key not in readings:
+    steps = readings.get(key)
+    if steps is None:
         while len(readings) >= MOST_READINGS:
-            readings.pop(next(iter(readings)))
+            readings.pop(next(iter(readings), key), None)
         walk = _Walk(transcript, engines, captured)
-        readings[key] = [walk.step(call) for call in transcript.calls]
-    return readings[key]
+        steps = readings[key] = [walk.step(call) for call in transcript.calls]
+    return steps
 
 
 class _Walk:

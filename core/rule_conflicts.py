@@ -85,7 +85,7 @@ def rule_report(made: Replay) -> RuleReport:
     key = (rules, made.of_captured)
     if key not in known:
         while len(known) >= MOST_REPORTS:
-            known.pop(next(iter(known)))
+            known.pop(next(iter(known)), None)
         met = _Meeting(rules)
         met.read(made)
         known[key] = (tuple(met.conflicts()), tuple(met.unmatched()))

@@ -6,6 +6,7 @@ for, for one plan after the other, so that a replay does not pay for figures tha
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -52,6 +53,7 @@ class TriageHistory:
         self._marks: list[int] = []
         self._settled: list[Settled] = []
         self._retold = _Retold(size)
+        self._lock = threading.Lock()
 
     def add(self, index: int, unit: Unit, own: Replacement | None, kept: bool) -> None:
         """Take a unit, kept or not."""
@@ -70,13 +72,18 @@ class TriageHistory:
 
     def settled(self, mark: int) -> Settled:
         """Return what a plan left, by the number that `mark` gave."""
-        while len(self._settled) <= mark:
-            at = len(self._settled)
-            start = self._marks[at - 1] if at else 0
-            for index, keep in self._record[start : self._marks[at]]:
-                self._retold.tell(index, keep, *self.size.units[index])
-            self._settled.append(self._retold.settled())
+        if len(self._settled) <= mark:
+            with self._lock:  # pages of several people read one replay at a time
+                while len(self._settled) <= mark:
+                    self._settle_next()
         return self._settled[mark]
+
+    def _settle_next(self) -> None:
+        at = len(self._settled)
+        start = self._marks[at - 1] if at else 0
+        for index, keep in self._record[start : self._marks[at]]:
+            self._retold.tell(index, keep, *self.size.units[index])
+        self._settled.append(self._retold.settled())
 
 
 class _Retold(StubbedSize):
