@@ -4,7 +4,7 @@ It is the same on every run and holds no text, so it can be kept in a database, 
 figure is None where the recording or the price list does not tell; None is never 0. Shares are None as well where a
 strategy changed nothing or too little was used to say: the counts beside them always stand.
 
-What the engine's version does not tell is written down beside the figures: the counters and the table of prices, which
+What the engine's fingerprint does not tell is written down beside the figures: the counters and the table of prices, which
 come from other packages. A kept scorecard is as good as a new one as long as these are the same (`is_current`).
 """
 
@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from . import ENGINE_VERSION
 from .cache import Cache
 from .config import Configuration
 from .errors import PromptInspectorError
 from .export import as_json
 from .finding import Level
 from .findings import Finding, findings
+from .fingerprint import engine_fingerprint
 from .identity import transcript_sha256
 from .loss import Loss
 from .prices import price_table
@@ -41,7 +41,7 @@ class Key:
 
     transcript: str
     configuration: str
-    engine: str = ENGINE_VERSION
+    engine: str = field(default_factory=engine_fingerprint)
 
 
 class ScorecardError(PromptInspectorError):

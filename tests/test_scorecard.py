@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from core import ENGINE_VERSION
 from core.config import strategy_kinds
 from core.export import exported
 from core.findings import findings
+from core.fingerprint import engine_fingerprint
 from core.identity import transcript_sha256
 from core.readers import read
 from core.replay import Replay, replay
@@ -186,14 +186,14 @@ def test_a_known_model_has_a_cost_and_a_cached_share() -> None:
 def test_it_is_json_and_holds_no_text_of_the_transcript() -> None:
     card = scorecard(played(MASK))
     text = json.dumps(card.as_json())
-    assert json.loads(text)["key"]["engine"] == ENGINE_VERSION
+    assert json.loads(text)["key"]["engine"] == engine_fingerprint()
     assert "shop" not in text and "total_price" not in text
 
 
 def test_the_key_tells_transcript_configuration_and_engine() -> None:
     made = played(MASK)
     key = scorecard_key(made)
-    assert key == Key(transcript_sha256(made.transcript), configuration_sha256(made.config), ENGINE_VERSION)
+    assert key == Key(transcript_sha256(made.transcript), configuration_sha256(made.config), engine_fingerprint())
     assert scorecard_key(played(MASK)) == key
     assert scorecard_key(played({**MASK, "keep": 2})).configuration != key.configuration
     other = replay(run([user("Hi."), says("Ho.")]), made.config)

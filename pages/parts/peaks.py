@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
-from core import ENGINE_VERSION
+from core.fingerprint import engine_fingerprint
 from storage import Library, StorageError, Summary
 
 from .loading import captured_config, open_transcript
 
-KEY = f"peak:{ENGINE_VERSION}"
+KEY = f"peak:{engine_fingerprint()}"
 MOST_COUNTED = 12
 MOST_MESSAGES = 3000
 """A longer transcript is counted when it is opened, not while a list waits."""
