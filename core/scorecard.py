@@ -4,8 +4,8 @@ It is the same on every run and holds no text, so it can be kept in a database, 
 figure is None where the recording or the price list does not tell; None is never 0. Shares are None as well where a
 strategy changed nothing or too little was used to say: the counts beside them always stand.
 
-What the engine's fingerprint does not tell is written down beside the figures: the counters and the table of prices, which
-come from other packages. A kept scorecard is as good as a new one as long as these are the same (`is_current`).
+What the engine's fingerprint does not tell is written down beside the figures: the counters and the table of prices,
+which come from other packages. A kept scorecard is as good as a new one as long as these are the same (`is_current`).
 """
 
 from __future__ import annotations

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
+from core.fingerprint import engine_fingerprint
 from core.replay import replay
+from core.transcript import Transcript
 from pages.parts import importing
 from pages.parts.import_told import summary_line
 from pages.parts.importing import ImportRun, Upload
-from storage import Library
+from storage import Added, Library
 from storage.importing import ImportedFile, import_path
 from storage.samples import TITLES
 from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
@@ -60,7 +65,7 @@ def test_peaks_are_counted_once(page: Open, store: Library) -> None:
     app = page("library.py")
     counted = len(app.dataframe[0].value)
     hashes = [bytes.fromhex(summary.sha256)[:16] for summary in store.list()]
-    assert len(store.analyses.get("peak:1.0.0", hashes)) == counted
+    assert len(store.analyses.get(f"peak:{engine_fingerprint()}", hashes)) == counted
 
 
 @pytest.mark.parametrize(("search", "rows"), [("", 4), ("openai_chat", 2), ("gpt-4o", 1), ("sample claude", 2)])
@@ -238,6 +243,70 @@ def test_an_import_whose_server_ended_is_told_with_what_is_stored(page: Open, st
     assert not app.warning and "import" not in app.query_params
     app = page("library.py", **{"import": "29990102T030405-1-abcdef01"})
     assert "nothing came in" in app.warning[0].value
+
+
+def test_an_import_whose_peaks_cannot_be_counted_is_told_all_the_same(page: Open, store: Library) -> None:
+    begun = ImportRun(store, [Upload("a.json", chat(1))])
+    importing.remember(begun)
+    begun.run()
+    with store.engine.begin() as connection:
+        connection.execute(text("DROP TABLE head"))
+    app = page("library.py", **{"import": begun.name})
+    assert "1 transcript with 1 call, read as openai_chat." in shown(app)
+    assert "import" not in app.query_params
+    assert not app.file_uploader[0].disabled
+
+
+class Full(Library):
+    """A library that takes one transcript and then has no room."""
+
+    def add(self, transcript: Transcript) -> Added:
+        if self.count("answer") or self.count("question"):
+            raise MemoryError
+        return super().add(transcript)
+
+
+def test_what_stops_an_import_is_told_once_beside_what_came_in(page: Open, store: Library) -> None:
+    begun = ImportRun(Full(store.engine), [Upload(f"{number}.json", chat(number)) for number in range(3)])
+    importing.remember(begun)
+    begun.run()
+    app = page("library.py", **{"import": begun.name})
+    assert "0.json" in app.success[0].value.replace("\\", "")
+    assert app.error[0].value.replace("\\", "") == (
+        "The import stopped after 1 of 3 files (MemoryError). Each transcript that came in is whole."
+        " Add the same files again: what is here already is recognised."
+    )
+    assert "import" not in app.query_params
+    app.button(key="close_imported").click()
+    assert not run(app).error
+
+
+def test_imports_of_many_sessions_are_remembered_at_once(store: Library) -> None:
+    sets = [[ImportRun(store, ()) for _ in range(1500)] for _ in range(4)]
+    for begun in (begun for runs in sets for begun in runs):
+        begun.run()
+    failed: list[Exception] = []
+
+    def session(runs: list[ImportRun]) -> None:
+        try:
+            for begun in runs:
+                importing.remember(begun)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=session, args=(runs,)) for runs in sets]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert failed == []
+    found = [begun for runs in sets for begun in runs if importing.import_named(begun.name)]
+    assert len(found) == importing.MOST_KEPT + 1
 
 
 @pytest.mark.parametrize("name", ["x", "20200102T030405", "20209902T030405-1-a"])
