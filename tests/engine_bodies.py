@@ -41,7 +41,7 @@ def bodies(draw: Any, dialect: str, most: int = 12, tidy: bool | None = None) ->
     """A request body; a tidy one has nothing that a provider would refuse, beside its order of roles."""
     plain = draw(st.booleans()) if tidy is None else tidy
     writer: Writer = WRITERS[dialect](draw, plain)
-    messages = writer.user() if plain or dialect == "gemini" else []  # type: ignore[attr-defined]
+    messages = writer.user() if plain else []  # type: ignore[attr-defined]
     messages = _written(writer, messages, draw(st.lists(st.sampled_from(_events(writer)), max_size=most)))
     return writer.body(writer.systems(), messages, writer.tools())  # type: ignore[attr-defined,no-any-return]
 

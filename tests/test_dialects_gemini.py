@@ -143,3 +143,10 @@ def test_what_is_no_body(body: Any, problem: str) -> None:
 def test_a_new_text_before_what_is_no_content(after: Any) -> None:
     new = GEMINI.text_message("assistant", "stub")
     assert GEMINI.in_turn([new, after], [after]) == [new, after]
+
+
+def test_a_changed_head_alone() -> None:
+    head = {"systemInstruction": {"parts": [{"text": "Be brief always please.\n" * 2}]}, "contents": []}
+    config = {"strategy": {"kind": "full_history"}, "shrink": [{"kind": "dedupe_instructions"}]}
+    [part] = ContextRuntime.load(config).assemble(head).request["systemInstruction"]["parts"]
+    assert part["text"].count("Be brief") == 1

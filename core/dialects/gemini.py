@@ -103,10 +103,10 @@ class Gemini:
         A request in which a function call follows another content of the model is refused.
         """
         known = set(map(id, given))
-        following = [*sent[1:], {}]
+        following = (*sent[1:], None)  # one too many where nothing is sent
         return [
             {**wire, "role": "user"} if id(wire) not in known and _is_models(wire) and _calls(after) else wire
-            for wire, after in zip(sent, following, strict=True)
+            for wire, after in zip(sent, following, strict=False)
         ]
 
     def with_result_text(self, wire: Wire, part: Part, text: str) -> dict[str, Any]:
