@@ -7,6 +7,7 @@ process does not know means that the server ended in between; what had been stor
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 from collections.abc import Sequence
@@ -15,6 +16,8 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from core.errors import PromptInspectorError
+from core.wording import counted
 from storage import Library
 from storage.importing import Importing, import_path, unreadable
 
@@ -22,6 +25,8 @@ PASTED = "the pasted text"
 MOST_KEPT = 20
 """Imports that are remembered, for tabs that come back."""
 _MOMENT = "%Y%m%dT%H%M%S"
+
+log = logging.getLogger(__name__)
 
 
 class Upload(NamedTuple):
@@ -41,7 +46,8 @@ class ImportRun:
         self.number = len(uploads)
         self.done = 0
         self._part = 0.0
-        self._failure: BaseException | None = None
+        self.failure: PromptInspectorError | None = None
+        """What ended it before its time, if something did."""
         self._finished = threading.Event()
         self._todo = (store, tuple(uploads), format_name)
 
@@ -59,11 +65,6 @@ class ImportRun:
         """Wait for the end at most that long, and return whether it came."""
         return self._finished.wait(seconds)
 
-    def check(self) -> None:
-        """Raise what ended the import before its time, if something did."""
-        if self._failure is not None:
-            raise self._failure
-
     def run(self) -> None:
         """Take one upload after the other."""
         store, uploads, format_name = self._todo
@@ -72,16 +73,26 @@ class ImportRun:
                 _take(store, upload, format_name, self.work)
                 self.done, self._part = self.done + 1, 0.0
         except BaseException as error:  # for the page, which has somebody to tell it to
-            self._failure = error
+            log.exception("An import stopped before its end")
+            self.failure = self._stopped(error)
         finally:
             self._todo = (store, (), format_name)
             self._finished.set()
+
+    def _stopped(self, error: BaseException) -> PromptInspectorError:
+        reason = str(error) or type(error).__name__
+        return PromptInspectorError(
+            f"The import stopped after {self.done:,} of {counted(self.number, 'file')} ({reason.rstrip('.')}). Each"
+            " transcript that came in is whole. Add the same files again: what is here already is recognised."
+        )
 
     def _advance(self, done: int, size: int) -> None:
         self._part = min(1.0, done / size) if size else 0.0
 
 
 _runs: dict[str, ImportRun] = {}
+_remembering = threading.Lock()
+"""Held while `_runs` is changed: sessions begin imports at the same time."""
 
 
 def begin(store: Library, uploads: Sequence[Upload], format_name: str | None = None) -> ImportRun:
@@ -94,10 +105,11 @@ def begin(store: Library, uploads: Sequence[Upload], format_name: str | None = N
 
 def remember(run: ImportRun) -> None:
     """Keep an import to be found by its name, and forget the oldest ones that have ended."""
-    ended = [name for name, known in _runs.items() if known.finished]
-    for name in ended[: max(0, len(ended) - MOST_KEPT)]:
-        del _runs[name]
-    _runs[run.name] = run
+    with _remembering:
+        ended = [name for name, known in _runs.items() if known.finished]
+        for name in ended[: max(0, len(ended) - MOST_KEPT)]:
+            _runs.pop(name, None)
+        _runs[run.name] = run
 
 
 def import_named(name: str) -> ImportRun | None:

@@ -7,11 +7,12 @@ from contextlib import suppress
 
 import streamlit as st
 
+from core.errors import PromptInspectorError
 from core.readers import format_names
 from core.wording import counted
-from storage import Library, NotFound
+from storage import Library
 
-from .edge import escaped
+from .edge import escaped, show_error
 from .import_told import import_told
 from .importing import PASTED, ImportRun, Upload, began, begin, import_named
 from .peaks import count_peak
@@ -42,8 +43,8 @@ def add_transcripts(store: Library) -> None:
         st.rerun()
     elif name:
         _interrupted(store, name)
-    elif work := st.session_state.get("imported"):
-        import_told(work)
+    elif ended := st.session_state.get("imported"):
+        _told(ended)
         st.button("Close", key="close_imported", type="tertiary", on_click=st.session_state.pop, args=("imported",))
 
 
@@ -83,14 +84,21 @@ def _look_on(store: Library, run: ImportRun) -> None:
     if not run.wait(LOOK):
         st.progress(run.progress, _how_far(run))
         return
+    # Before all else: what may stop the rest of this look must not make every further look stop there too.
+    _remember(None)
+    st.session_state["imported"] = run
     st.progress(1.0, "Counting …")
     for transcript_id in run.work.ids[:MOST_COUNTED]:
-        with suppress(NotFound):  # deleted meanwhile
+        with suppress(PromptInspectorError):  # deleted meanwhile, or told in its place when the list counts it
             count_peak(store, store.summary(transcript_id))
-    _remember(None)
-    st.session_state["imported"] = run.work
-    run.check()
     st.rerun()
+
+
+def _told(run: ImportRun) -> None:
+    """Say what became of every file, and what ended the import before its time, if something did."""
+    import_told(run.work)
+    if run.failure is not None:
+        show_error(run.failure)
 
 
 def _how_far(run: ImportRun) -> str:
