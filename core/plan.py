@@ -29,7 +29,7 @@ from .decisions import (
 from .dialects.base import Dialect
 from .edits import edited_wires
 from .log import Log
-from .spans import OVERHEAD_ID, FixedPart, Span, SpanKind
+from .spans import OVERHEAD_ID, FixedPart, SpanKind
 from .units import Unit
 from .wire import Wire
 
@@ -291,21 +291,16 @@ NOT_SMALLER = "kept whole: nothing smaller could stand for it"
 
 
 def replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:
-    """Give each text to the first span of its role, so that the tokens after add up to those of the texts."""
-    texts = {role: (text, tokens) for role, text, tokens in replacement.texts}
-    lead = _leads(unit, texts)
+    """Give each text to the first span of its role, or of all: the tokens after add up to those of the texts."""
+    given: dict[str, list[tuple[str, int]]] = {}
+    for role, text, tokens in replacement.texts:
+        spans = [span for span in unit.spans if span.role == role] or unit.spans
+        given.setdefault(spans[0].id, []).append((text, tokens))
     reason = f"{run.reason}; {replacement.why}" if replacement.why else run.reason
     for span in unit.spans:
-        text, tokens = texts[lead[span.id]] if span.id in lead else (None, 0)
-        yield Decision(span.id, Action.SUMMARISE, reason, run.setting, span.tokens, tokens, text)
-
-
-def _leads(unit: Unit, texts: Mapping[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for role in texts:
-        spans: list[Span] = [span for span in unit.spans if span.role == role] or list(unit.spans)
-        found[spans[0].id] = role
-    return found
+        texts = given.get(span.id, [])
+        said, tokens = "\n".join(text for text, _ in texts), sum(tokens for _, tokens in texts)
+        yield Decision(span.id, Action.SUMMARISE, reason, run.setting, span.tokens, tokens, said if texts else None)
 
 
 def apply(plan: Plan, body: Wire, dialect: Dialect) -> dict[str, Any]:

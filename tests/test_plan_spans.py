@@ -34,6 +34,9 @@ OTHERS: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 }
 
 
+LONG = "the pump stopped at noon " * 12
+
+
 def planned(dialect: str, body: dict[str, Any], config: dict[str, Any]) -> Any:
     builder = TranscriptBuilder(dialect)
     builder.call(builder.body(body))
@@ -90,3 +93,33 @@ def check_shortcuts(plan: Any) -> None:
         assert all(text == "" for at in range(sent + 1, message + 1) for text in spans.get(at, []))
         if message >= plan.whole_from:
             assert left == [None] * len(left)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "mixed", "told"),
+    [
+        (
+            "anthropic",
+            [{"type": "tool_result", "tool_use_id": "c", "content": LONG}, {"type": "text", "text": LONG}],
+            [("m2.0", 24), ("m2.1", 0)],
+        ),
+        (
+            "gemini",
+            [{"functionResponse": {"name": "ls", "response": {"output": LONG}}}, {"text": LONG}],
+            [("m2.0", 24), ("m2.1", 0)],
+        ),
+    ],
+)
+def test_two_texts_that_stand_for_one_message_are_told_and_counted(dialect: str, mixed: Any, told: Any) -> None:
+    parts = "parts" if dialect == "gemini" else "content"
+    texts = [{"text": "go"}] if dialect == "gemini" else "go"
+    messages = [{"role": "user", parts: given} for given in (texts, texts, mixed, texts)]
+    body = {"contents" if dialect == "gemini" else "messages": messages}
+    strategy = {"kind": "summarize_and_keep", "keep_turns": 1, "min_turns": 0, "min_steps": 0}
+    config = {"model": {"dialect": dialect}, "counter": {"kind": "cjk_estimate"}, "strategy": strategy}
+    plan = planned(dialect, body, with_budget(config, 120))
+    assert [(made.span_id, made.tokens_after) for made in plan.decisions if made.span_id.startswith("m2.")] == told
+    assert sum(made.tokens_after for made in plan.decisions) == plan.tokens_after
+    replaced = [made.replacement for made in plan.decisions if made.replacement]
+    assert replaced == [plan.remains(2, "m2.0")]
+    assert [text.count("[summary]") for text in replaced] == [2]
