@@ -2,8 +2,11 @@
 
 import gzip
 import io
+import json
 import os
 import tarfile
+import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +75,54 @@ def test_archives_in_archives_are_opened_twice_and_no_more() -> None:
 )
 def test_names_lead_nowhere_outside(name: str, shown: str) -> None:
     assert [transcript.source for transcript in read(tarred({name: CHAT})).transcripts] == [shown]
+
+
+def twice(*files: tuple[str, str]) -> dict[str, bytes]:
+    """Return archives of each kind that hold these files in this order, whatever their names."""
+    tar, packed = io.BytesIO(), io.BytesIO()
+    with tarfile.open(fileobj=tar, mode="w") as archive, zipfile.ZipFile(packed, "w") as other:
+        for name, content in files:
+            archive.addfile(entry(name, len(content)), io.BytesIO(content.encode()))
+            with warnings.catch_warnings(action="ignore"):
+                other.writestr(name, content)
+    return {"a.tar": tar.getvalue(), "a.tgz": gzip.compress(tar.getvalue()), "a.zip": packed.getvalue()}
+
+
+def saying(text: str) -> str:
+    return json.dumps([{"role": "user", "content": text}])
+
+
+@pytest.mark.parametrize("first", ["run.json", "./run.json", "../run.json", "/run.json", "C:\\run.json"])
+def test_of_files_of_one_name_the_last_is_read_and_it_is_said(tmp_path: Path, first: str) -> None:
+    for name, content in twice((first, saying("old")), ("b.json", CHAT), ("run.json", saying("new"))).items():
+        (tmp_path / name).write_bytes(content)
+        found = read(tmp_path / name)
+        assert [transcript.source for transcript in found.transcripts] == ["b.json", "run.json"]
+        assert found.transcripts[1].messages[0]["content"] == "new"
+        assert [(str(problem), problem.warning) for problem in found.problems] == [
+            (f"{name}: run.json stands more than once in it. The last one was read.", True)
+        ]
+
+
+def test_many_files_of_one_name_are_said_in_one_sentence() -> None:
+    names = [f"{number:02}.json" for number in range(12)]
+    for content in twice(*((name, CHAT) for name in [*names, *names, *names])).values():
+        found = read(content)
+        assert [transcript.source for transcript in found.transcripts] == names
+        [problem] = found.problems
+        assert str(problem) == (
+            f"the archive: {', '.join(names[:10])} and 2 more stand more than once in it."
+            " The last one of each was read."
+        )
+
+
+def test_files_whose_names_become_one_are_said_in_a_folder_and_count_once(tmp_path: Path) -> None:
+    folder(tmp_path, {"a\x01.json": saying("old"), "a\x02.json": saying("new")})
+    assert "a\ufffd.json stands more than once in it" in str(read(tmp_path).problems[0])
+    seen: list[tuple[int, int]] = []
+    for content in twice(("a.json", CHAT), ("a.json", CHAT)).values():
+        list(read_stream(content, progress=lambda done, size: seen.append((done, size))))
+        assert seen[-1] == (len(CHAT), len(CHAT))
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE])

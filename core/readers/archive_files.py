@@ -7,9 +7,11 @@ archive (`..`, a drive, a root) is cut off. Sizes are those that an archive decl
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import BinaryIO
 
+from ..wording import agreeing
 from .problems import Report
 from .source import Member
 
@@ -20,6 +22,8 @@ MOST_TOTAL = 4 << 30
 """Unpacked bytes of all files of an archive."""
 MOST_RATIO = 400
 """Unpacked bytes for each packed one: logs that repeat their prompts reach 200, archives made to fill a disk 1,000."""
+MOST_NAMES = 10
+"""Names in one sentence."""
 SMALL = 16 << 20
 """A file of no more bytes may be packed as tightly as it likes."""
 
@@ -67,6 +71,20 @@ class ArchiveFiles:
         return f"unpacks to more than {MOST_RATIO} times its size" if too_tight(size, packed) else ""
 
 
+def last_of_each_name(files: Sequence[Member], report: Report) -> list[Member]:
+    """Return the last file of each name, and say which names stand more than once: adding to a tar keeps the older."""
+    last = {file.name: file for file in files}
+    again = [name for name, number in Counter(file.name for file in files).items() if number > 1]
+    if again:
+        names = ", ".join(again[:MOST_NAMES]) + (f" and {more:,} more" if (more := len(again) - MOST_NAMES) > 0 else "")
+        report.add(
+            f"{names} {agreeing(len(again), 'stands', 'stand')} more than once in it",
+            f"The last one{agreeing(len(again), '', ' of each')} was read.",
+            warning=True,
+        )
+    return [file for file in files if last[file.name] is file]
+
+
 def too_tight(size: int, packed: int) -> bool:
     """Tell whether so many bytes cannot have been packed into so few for an honest reason."""
     return size > SMALL and size > MOST_RATIO * max(packed, 1)
@@ -91,5 +109,5 @@ def is_passed_over(name: str) -> bool:
 def tell_passed(passed: set[str], report: Report) -> None:
     """Note what was passed over, if anything was."""
     if passed:
-        names = ", ".join(sorted(map(showable, passed))[:10])
+        names = ", ".join(sorted(map(showable, passed))[:MOST_NAMES])
         report.add(f"what tools and systems keep was passed over ({names})", "It holds no transcripts.", warning=True)

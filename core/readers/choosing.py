@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from ..transcript import Transcript
+from .archive_files import last_of_each_name
 from .bundles import folder_files, is_folder, is_zip, zip_files
 from .formats import Format, Reading
 from .problems import Report, kind_of
@@ -60,8 +61,9 @@ class Reader:
             return
         yield from self._several(listed(content, report), name, report, depth + 1)
 
-    def _several(self, files: Sequence[Member], name: str | None, report: Report, depth: int) -> Iterator[Transcript]:
+    def _several(self, found: Sequence[Member], name: str | None, report: Report, depth: int) -> Iterator[Transcript]:
         """Read files one after another; those that are one recording together are read at once."""
+        files = last_of_each_name(found, report)
         done, size, alone = 0, sum(file.size for file in files), report.progress
         for group, chosen in self._groups(files, name):
             if chosen is not None and len(group) == len(files) and depth:
