@@ -6,7 +6,6 @@ its largest conversation, and what stands before damage is kept. Reading the sam
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +19,6 @@ from .library import Library
 __all__ = ["ImportedFile", "Importing", "import_path", "unreadable"]
 
 CONFIGURATION = "this is an exported configuration, not a transcript. Import it on the page Configurations."
-LARGEST_CONFIGURATION = 1_000_000
-"""Bytes of a file that is looked at for a configuration."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ def import_path(store: Library, path: Path, format_name: str | None = None, work
         work.known += not added.new
         work.ids.append(added.id)
         work.masked.update(added.masked)
-    work.files += [_file(part, new, failed, path) for part in _files(report)]
+    work.files += [_file(part, new, failed) for part in _files(report)]
     return work
 
 
@@ -106,9 +103,9 @@ def _files(report: Report) -> Iterator[Report]:
         yield from _files(file)
 
 
-def _file(part: Report, new: Mapping[str, int], failed: Mapping[str, list[str]], path: Path) -> ImportedFile:
+def _file(part: Report, new: Mapping[str, int], failed: Mapping[str, list[str]]) -> ImportedFile:
     problems = [str(problem) for problem in part.problems if not problem.warning]
-    if not part.transcripts and _is_configuration(path):
+    if part.configuration:
         problems = [f"{part.source}: {CONFIGURATION}"]
     return ImportedFile(
         name=part.source,
@@ -121,13 +118,3 @@ def _file(part: Report, new: Mapping[str, int], failed: Mapping[str, list[str]],
         problems=(*problems, *failed.get(part.source, ())),
         remarks=tuple(str(problem) for problem in part.problems if problem.warning),
     )
-
-
-def _is_configuration(path: Path) -> bool:
-    try:
-        if not path.is_file() or path.stat().st_size > LARGEST_CONFIGURATION:
-            return False
-        value = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(value, Mapping) and isinstance(value.get("strategy"), Mapping)

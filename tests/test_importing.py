@@ -1,5 +1,6 @@
 """`python -m storage import`: what is stored of files, folders and archives, and what is said of them."""
 
+import gzip
 import io
 import json
 import subprocess
@@ -14,6 +15,7 @@ from storage.database import open_engine
 from storage.importing import Importing, import_path
 from storage.progress_bar import ProgressBar, line
 from tests.test_readers_bundles import CHAT, CLAUDE, folder, zipped
+from tests.test_readers_tar import tarred
 
 KEY = "sk-proj-" + "a1B2" * 12
 
@@ -72,13 +74,38 @@ def test_secrets_are_masked_and_counted(store: Library, tmp_path: Path) -> None:
     assert KEY not in json.dumps(store.get(done.ids[0]).messages)
 
 
-def test_a_configuration_is_told_apart(store: Library, tmp_path: Path) -> None:
+CONFIGURATION = json.dumps({"schema_version": 1, "strategy": {"kind": "keep_last"}}, indent=2)
+TOLD = "config.json: this is an exported configuration, not a transcript. Import it on the page Configurations."
+
+
+@pytest.mark.parametrize("format_name", [None, "anthropic", "aider"])
+def test_a_configuration_is_told_apart(store: Library, tmp_path: Path, format_name: str | None) -> None:
     path = tmp_path / "config.json"
-    path.write_text(json.dumps({"schema_version": 1, "strategy": {"kind": "keep_last"}}))
-    [file] = import_path(store, path).files
-    assert file.problems == (
-        "config.json: this is an exported configuration, not a transcript. Import it on the page Configurations.",
-    )
+    path.write_text(CONFIGURATION)
+    [file] = import_path(store, path, format_name).files
+    assert file.problems == (TOLD,)
+    path.write_bytes(gzip.compress(CONFIGURATION.encode()))
+    assert [file.problems for file in import_path(store, path, format_name).files] == [(TOLD,)]
+
+
+def test_a_configuration_in_a_folder_or_an_archive_is_told_apart_from_the_files_beside_it(
+    store: Library, tmp_path: Path
+) -> None:
+    files: dict[str, str | bytes] = {
+        "a.json": CHAT,
+        "config.json": CONFIGURATION,
+        "large.json": json.dumps({"strategy": {"kind": "x" * 1_000_000}}),
+        "list.json": f"[{CONFIGURATION}]",
+        "other.json": '{"strategy": "none"}',
+    }
+    place = folder(tmp_path / "logs", {**files, "in.zip": zipped({"config.json": CONFIGURATION})})
+    for name, content in {"logs.zip": zipped(files), "logs.tgz": gzip.compress(tarred(files))}.items():
+        (tmp_path / name).write_bytes(content)
+    for path, times in ((place, 2), (tmp_path / "logs.zip", 1), (tmp_path / "logs.tgz", 1)):
+        told = import_path(store, path).files
+        assert [file.problems for file in told if file.name == "config.json"] == [(TOLD,)] * times
+        others = [file for file in told if file.name in ("large.json", "list.json", "other.json")]
+        assert ["the format was not recognised" in file.problems[0] for file in others] == [True] * 3
 
 
 def test_progress_is_told_while_reading(store: Library, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from ..transcript import Transcript
 from .archive_files import last_of_each_name
 from .bundles import folder_files, is_folder, is_zip, zip_files
+from .configurations import is_configuration
 from .formats import Format, Reading
 from .problems import Report, kind_of
 from .records import Records
@@ -111,6 +112,7 @@ class Reader:
                 report.calls += len(transcript.calls)
                 report.messages += len(transcript.messages)
                 yield transcript
+        report.configuration = not found and is_configuration(source)
         if not found and not any(not problem.warning for problem in report.problems):
             report.add("no transcript was found in it", "A recording with at least one message was expected.")
 

@@ -61,6 +61,8 @@ class Report:
     """Called with the bytes of the file read so far and their number, as the file is packed."""
     span: tuple[int, int, int] | None = None
     """Where the file that is read now stands in a recording of several: bytes before it, its own and those of all."""
+    configuration: bool = False
+    """Whether it is an exported configuration instead of a recording."""
     transcripts: int = 0
     calls: int = 0
     messages: int = 0
