@@ -7,14 +7,15 @@ its largest conversation, and what stands before damage is kept. Reading the sam
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from core.errors import PromptInspectorError
 from core.readers import Report, read_stream
 
-from .library import Library
+from .library import Added, Library
 
 __all__ = ["ImportedFile", "Importing", "import_path", "unreadable"]
 
@@ -65,20 +66,20 @@ def import_path(store: Library, path: Path, format_name: str | None = None, work
     """Store the transcripts of a file, a folder or an archive that are new. Never raises for what they hold."""
     work = work or Importing()
     report = Report()
-    new: Counter[str] = Counter()
-    failed: dict[str, list[str]] = {}
+    stored: list[Added | str] = []
     for transcript in read_stream(path, format_name, report, work.progress):
         try:
             added = store.add(transcript)
         except PromptInspectorError as error:
-            failed.setdefault(transcript.source, []).append(f"{transcript.source}: not stored. {error}")
+            stored.append(f"{transcript.source}: not stored. {error}")
             continue
-        new[transcript.source] += added.new
+        stored.append(added)
         work.new += added.new
         work.known += not added.new
         work.ids.append(added.id)
         work.masked.update(added.masked)
-    work.files += [_file(part, new, failed) for part in _files(report)]
+    in_order = iter(stored)
+    work.files += [_file(part, list(islice(in_order, part.transcripts))) for part in _files(report)]
     return work
 
 
@@ -103,18 +104,20 @@ def _files(report: Report) -> Iterator[Report]:
         yield from _files(file)
 
 
-def _file(part: Report, new: Mapping[str, int], failed: Mapping[str, list[str]]) -> ImportedFile:
+def _file(part: Report, stored: Sequence[Added | str]) -> ImportedFile:
+    """Return what became of a file; its transcripts were stored, or could not be for a reason, in its own order."""
+    failed = [reason for reason in stored if isinstance(reason, str)]
     problems = [str(problem) for problem in part.problems if not problem.warning]
     if part.configuration:
         problems = [f"{part.source}: {CONFIGURATION}"]
     return ImportedFile(
         name=part.source,
         format=part.format,
-        transcripts=part.transcripts - len(failed.get(part.source, ())),
-        new=new.get(part.source, 0),
+        transcripts=part.transcripts - len(failed),
+        new=sum(added.new for added in stored if not isinstance(added, str)),
         calls=part.calls,
         messages=part.messages,
         ignored=part.counts.ignored,
-        problems=(*problems, *failed.get(part.source, ())),
+        problems=(*problems, *failed),
         remarks=tuple(str(problem) for problem in part.problems if problem.warning),
     )

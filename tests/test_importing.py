@@ -56,6 +56,18 @@ def test_a_file_beside_others_of_the_same_content_is_known(store: Library, tmp_p
     assert (done.new + done.known, store.count()) == (2, done.new)
 
 
+def test_files_of_one_name_in_two_archives_are_counted_each_alone(store: Library, tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text(CHAT)
+    import_path(store, path)
+    files: dict[str, str | bytes] = {"a.zip": zipped({"run.json": CLAUDE}), "b.zip": zipped({"run.json": CHAT})}
+    told = import_path(store, folder(tmp_path / "logs", files)).files
+    assert [(file.name, file.format, file.transcripts, file.new) for file in told] == [
+        ("run.json", "anthropic", 1, 1),
+        ("run.json", "openai_chat", 1, 0),
+    ]
+
+
 def test_problems_of_a_folder_itself_are_told(store: Library, tmp_path: Path) -> None:
     place = folder(tmp_path / "logs", {"a.json": CHAT, ".git/config": "x"})
     (place / "b.json").symlink_to("/etc/hostname")
