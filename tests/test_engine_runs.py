@@ -49,6 +49,9 @@ def fail(session: Session, body: Wire, listed: str, way: int) -> None:
     elif way == 2:
         with pytest.raises(RequestError, match="JSON"):
             session.assemble({**body, listed: [*body[listed], {"role": "user", "content": object()}]})
+    elif way == 3:
+        with pytest.raises(RequestError, match="JSON"):
+            session.assemble({**body, listed: [{"role": "user", "content": object()}, *body[listed]]})
 
 
 def same(live: Result, alone: Result) -> None:

@@ -13,6 +13,7 @@ from core.plan import Action, Status
 from core.runtime import MOST_ENGINES, ContextRuntime, Hints
 from core.wire import dump
 from tests.cases import chat, tool_chat
+from tests.engine_bodies import LISTS
 
 CONFIG = {"counter": {"kind": "cjk_estimate"}, "budget": {"soft_limit": 700}, "strategy": {"kind": "keep_last"}}
 SUMMARIES = {**CONFIG, "strategy": {"kind": "summarize_and_keep", "min_turns": 0, "min_steps": 0}}
@@ -86,13 +87,23 @@ def test_objects_of_client_libraries_are_told() -> None:
         ContextRuntime.load(CONFIG).assemble({"messages": [], "metadata": circle})
 
 
-@pytest.mark.parametrize("key", ["messages", "metadata"])
+@pytest.mark.parametrize("role", ["system", "user"])
+@pytest.mark.parametrize("dialect", LISTS)
+def test_objects_are_told_in_every_dialect(dialect: str, role: str) -> None:
+    runtime = ContextRuntime.load({**CONFIG, "model": {"dialect": dialect}})
+    for wrong in (object(), {"role": role, "content": object()}, {"type": "x", "role": role, "x": object()}):
+        with pytest.raises(RequestError, match="client library"):
+            runtime.assemble({LISTS[dialect]: [wrong]})
+
+
+@pytest.mark.parametrize("key", [*sorted(set(LISTS.values())), "metadata"])
 def test_endless_nesting_is_told(key: str) -> None:
     deep: list[Any] = []
     for _ in range(100_000):
         deep = [deep]
+    body = {key: [{"role": "user", "content": deep}]}
     with pytest.raises(RequestError, match="nested too deeply"):
-        ContextRuntime.load(CONFIG).assemble({"messages": [], key: [{"role": "user", "content": deep}]})
+        ContextRuntime.load(CONFIG).assemble({"messages": [], **body} if key == "metadata" else body)
 
 
 @pytest.mark.parametrize(

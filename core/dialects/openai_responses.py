@@ -37,6 +37,8 @@ CALLS_WITHIN = frozenset(
 """Items that hold a call of the provider's own tools together with its result."""
 PROGRAM = "program"
 """A call that makes calls: code that the provider runs, and that may ask for functions of the client."""
+NOBODYS = frozenset({"reasoning", PROGRAM})
+"""Items whose role does not count, beside calls and outputs."""
 FREE_OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 """Outputs that may be a text whatever they were; others that are no text have a shape that is asked for."""
 ARGUMENTS = ("arguments", "input", "action", "code")
@@ -58,7 +60,7 @@ class OpenAIResponses:
         if not isinstance(given, list):
             raise RequestError("An OpenAI Responses request needs `input`, a text or a list; this body has none.")
         lead = 0
-        while lead < len(given) and self.message(given[lead]).role == "system":
+        while lead < len(given) and _is_systems(given[lead]):
             lead += 1
         return {**body, "input": given[:lead]}, given[lead:]
 
@@ -195,6 +197,15 @@ class OpenAIResponses:
     def request_overhead(self, model: str | None, counter: Counter) -> int:
         """Return the reply priming."""
         return openai_tokens.priming(model) if counter.frames else 0
+
+
+def _is_systems(item: Any) -> bool:
+    """Return whether an item is the system's, by type and role alone: contents may hold what is not JSON yet."""
+    if not isinstance(item, Mapping) or _is_reply(item):
+        return False
+    kind, role = item.get("type"), item.get("role")
+    speaks = not isinstance(kind, str) or not (kind in NOBODYS or kind.endswith(("_call", "_output")))
+    return speaks and isinstance(role, str) and ROLES.get(role, role) == "system"
 
 
 def _said(message: Message) -> str:
