@@ -7,11 +7,9 @@ frozen values; no session, row or connection leaves this package.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, false, func, insert, or_, select, update
 
@@ -24,6 +22,7 @@ from .analyses import Analyses, insert_analyses
 from .configs import Configs
 from .database import Writer, reading
 from .errors import NotFound, StorageError
+from .listing import Summary, matches, summaries
 from .recorder import Appended, Exchange, Recorder
 from .records import Batch, chains, contents_of, counts, insert_new, load_transcript, text_of_json
 from .references import KeptReferences, counter, plain_references
@@ -48,33 +47,6 @@ class Added:
     id: int
     new: bool
     masked: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A transcript in a list: no message is loaded for it.
-
-    `captured` transcripts came in call by call and may still grow. `peak_input` is the largest input, in tokens,
-    that a provider reported.
-    """
-
-    id: int
-    sha256: str
-    title: str
-    dialect: str
-    format: str
-    source: str
-    session: str
-    captured: bool
-    tags: tuple[str, ...]
-    models: tuple[str, ...]
-    calls: int
-    messages: int
-    peak_input: int | None
-    notes: tuple[str, ...]
-    started: datetime | None
-    imported_at: datetime
-    updated_at: datetime
 
 
 class Library:
@@ -151,7 +123,7 @@ class Library:
     def summary(self, transcript_id: int) -> Summary:
         """Return what the list shows of one transcript. NotFound if there is none."""
         with reading(self.engine) as connection:
-            found = _summaries(connection, TranscriptRow.id == transcript_id, limit=1, offset=0)
+            found = summaries(connection, TranscriptRow.id == transcript_id, limit=1, offset=0)
         if not found:
             raise _not_found(transcript_id)
         return found[0]
@@ -163,13 +135,13 @@ class Library:
         with reading(self.engine) as connection:
             for start in range(0, len(wanted), CHUNK):
                 condition = TranscriptRow.sha256.in_(wanted[start : start + CHUNK])
-                found += _summaries(connection, condition, limit=1, offset=0)
+                found += summaries(connection, condition, limit=1, offset=0)
         return max(found, key=lambda summary: (summary.updated_at, summary.id), default=None)
 
     def count(self, search: str = "") -> int:
         """Return how many transcripts a search finds; without words, how many there are."""
         with reading(self.engine) as connection:
-            query = select(func.count()).select_from(TranscriptRow).where(_matches(search))
+            query = select(func.count()).select_from(TranscriptRow).where(matches(search))
             return connection.execute(query).scalar_one()
 
     def count_since(self, moment: datetime) -> int:
@@ -215,7 +187,7 @@ class Library:
     def list(self, search: str = "", limit: int = 50, offset: int = 0) -> Sequence[Summary]:
         """Return transcripts, the last changed first. Each word of `search` must stand in a name or a tag."""
         with reading(self.engine) as connection:
-            return _summaries(connection, _matches(search), limit, offset)
+            return summaries(connection, matches(search), limit, offset)
 
 
 def _insert_transcript(connection: Connection, transcript: Transcript, sha256: str) -> int | None:
@@ -248,55 +220,6 @@ def _id_of(connection: Connection, sha256: str) -> int:
 
 def _not_found(transcript_id: int) -> NotFound:
     return NotFound(f"There is no transcript {transcript_id} here. It may have been deleted; look in the Library.")
-
-
-def _matches(search: str) -> ColumnElement[bool]:
-    """Return the condition that every word stands in one of a transcript's names or tags."""
-    names = (
-        TranscriptRow.title,
-        TranscriptRow.source,
-        TranscriptRow.format,
-        TranscriptRow.models,
-        TranscriptRow.session,
-    )
-    condition: ColumnElement[bool] = TranscriptRow.id.is_not(None)
-    for word in search.split():
-        tagged = exists().where(TagRow.transcript_id == TranscriptRow.id, TagRow.name.icontains(word, autoescape=True))
-        condition &= or_(tagged, *(name.icontains(word, autoescape=True) for name in names))
-    return condition
-
-
-def _summaries(connection: Connection, condition: ColumnElement[bool], limit: int, offset: int) -> Sequence[Summary]:
-    query = select(TranscriptRow.__table__).where(condition)
-    query = query.order_by(TranscriptRow.updated_at.desc(), TranscriptRow.id.desc()).limit(limit).offset(offset)
-    rows = connection.execute(query).all()
-    tags: dict[int, list[str]] = {row.id: [] for row in rows}
-    of_these = select(TagRow.transcript_id, TagRow.name).where(TagRow.transcript_id.in_(tags)).order_by(TagRow.name)
-    for transcript_id, name in connection.execute(of_these):
-        tags[transcript_id].append(name)
-    return [_summary(row, tuple(tags[row.id])) for row in rows]
-
-
-def _summary(row: Any, tags: tuple[str, ...]) -> Summary:
-    return Summary(
-        id=row.id,
-        sha256=row.sha256,
-        title=row.title,
-        dialect=row.dialect,
-        format=row.format,
-        source=row.source,
-        session=row.session,
-        captured=row.capture_key is not None,
-        tags=tags,
-        models=tuple(json.loads(row.models)),
-        calls=row.call_count,
-        messages=row.message_count,
-        peak_input=row.peak_input,
-        notes=tuple(json.loads(row.notes)),
-        started=row.started,
-        imported_at=row.imported_at,
-        updated_at=row.updated_at,
-    )
 
 
 def _is_used() -> ColumnElement[bool]:
