@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 from streamlit.testing.v1 import AppTest
 
 from core.fingerprint import engine_fingerprint
 from core.replay import replay
-from core.transcript import Transcript
-from pages.parts import importing
 from pages.parts.import_told import summary_line
-from pages.parts.importing import ImportRun, Upload
-from storage import Added, Library
-from storage.importing import ImportedFile, import_path
+from storage import Library
+from storage.importing import ImportedFile
 from storage.samples import TITLES
 from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
 from tests.test_readers_bundles import zipped
@@ -219,108 +212,6 @@ def test_an_archive_of_many_files_is_told_file_by_file(page: Open) -> None:
     content = zipped({f"{number}.json": chat(number) for number in range(5)} | {"notes.txt": "prose"})
     app = upload(page("library.py"), logs__zip=content)
     assert "5 transcripts from 6 files, 1 refused." in shown(app)
-
-
-def test_a_tab_that_was_reloaded_sees_the_import_that_it_began(page: Open, store: Library) -> None:
-    begun = ImportRun(store, [Upload(f"{number}.json", chat(number)) for number in range(5)])
-    importing.remember(begun)
-    begun.run()
-    app = page("library.py", **{"import": begun.name})
-    assert "5 transcripts from 5 files." in shown(app)
-    assert "import" not in app.query_params
-
-
-def test_an_import_whose_server_ended_is_told_with_what_is_stored(page: Open, store: Library) -> None:
-    for summary in store.list():
-        store.delete(summary.id)
-    import_path(store, SAMPLES / "long_chat.json")
-    app = page("library.py", **{"import": "20200102T030405-120-abcdef01"})
-    said = app.warning[0].value.replace("\\", "")
-    assert "The import of 120 files that began on 02 January 2020 at 03:04 (UTC) did not end" in said
-    assert "1 transcript came in since it began" in said
-    app.button(key="close_interrupted").click()
-    app = run(app)
-    assert not app.warning and "import" not in app.query_params
-    app = page("library.py", **{"import": "29990102T030405-1-abcdef01"})
-    assert "nothing came in" in app.warning[0].value
-
-
-def test_an_import_whose_peaks_cannot_be_counted_is_told_all_the_same(page: Open, store: Library) -> None:
-    begun = ImportRun(store, [Upload("a.json", chat(1))])
-    importing.remember(begun)
-    begun.run()
-    with store.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE head RENAME TO lost"))
-    app = page("library.py", **{"import": begun.name})
-    assert "1 transcript with 1 call, read as openai_chat." in shown(app)
-    assert "import" not in app.query_params
-    assert not app.file_uploader[0].disabled
-
-
-class Full(Library):
-    """A library that takes one transcript and then has no room."""
-
-    def add(self, transcript: Transcript) -> Added:
-        if self.count("answer") or self.count("question"):
-            raise MemoryError
-        return super().add(transcript)
-
-
-def test_what_stops_an_import_is_told_once_beside_what_came_in(page: Open, store: Library) -> None:
-    begun = ImportRun(Full(store.engine), [Upload(f"{number}.json", chat(number)) for number in range(3)])
-    importing.remember(begun)
-    begun.run()
-    app = page("library.py", **{"import": begun.name})
-    assert "0.json" in app.success[0].value.replace("\\", "")
-    assert app.error[0].value.replace("\\", "") == (
-        "The import stopped after 1 of 3 files (MemoryError). Each transcript that came in is whole."
-        " Add the same files again: what is here already is recognised."
-    )
-    assert "import" not in app.query_params
-    app.button(key="close_imported").click()
-    assert not run(app).error
-
-
-def test_imports_of_many_sessions_are_remembered_at_once(store: Library) -> None:
-    sets = [[ImportRun(store, ()) for _ in range(1500)] for _ in range(4)]
-    for begun in (begun for runs in sets for begun in runs):
-        begun.run()
-    failed: list[Exception] = []
-
-    def session(runs: list[ImportRun]) -> None:
-        try:
-            for begun in runs:
-                importing.remember(begun)
-        except Exception as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=session, args=(runs,)) for runs in sets]
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
-    assert failed == []
-    found = [begun for runs in sets for begun in runs if importing.import_named(begun.name)]
-    assert len(found) == importing.MOST_KEPT + 1
-
-
-@pytest.mark.parametrize("name", ["x", "20200102T030405", "20209902T030405-1-a"])
-def test_a_name_that_no_import_has_is_passed_over(page: Open, name: str) -> None:
-    app = page("library.py", **{"import": name})
-    assert not app.warning and "import" not in app.query_params
-
-
-def test_a_fault_of_the_machine_is_told_of_the_file(store: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", "/nowhere/at/all")
-    begun = ImportRun(store, [Upload("a.json", chat(1))])
-    begun.run()
-    [file] = begun.work.files
-    assert file.refused and "no such file or directory" in file.problems[0]
 
 
 def test_a_library_that_may_only_be_read_is_shown_and_says_why(
