@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.errors import RequestError
 from core.fingerprint import engine_fingerprint
 from core.replay import replay
+from pages.parts import peaks
 from pages.parts.import_told import summary_line
-from storage import Library
+from storage import Library, Summary
 from storage.importing import ImportedFile
 from storage.samples import TITLES
 from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
@@ -59,6 +61,19 @@ def test_peaks_are_counted_once(page: Open, store: Library) -> None:
     counted = len(app.dataframe[0].value)
     hashes = [bytes.fromhex(summary.sha256)[:16] for summary in store.list()]
     assert len(store.analyses.get(f"peak:{engine_fingerprint()}", hashes)) == counted
+
+
+def test_a_transcript_that_cannot_be_counted_is_listed(store: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = store.list()
+
+    def count(_: Library, summary: Summary) -> int:
+        if summary.id == listed[0].id:
+            raise RequestError("This request cannot be read.")
+        return 7
+
+    monkeypatch.setattr(peaks, "count_peak", count)
+    monkeypatch.setattr(peaks, "KEY", "peaks of nobody")
+    assert peaks.peaks(store, listed) == [None, *[7] * (len(listed) - 1)]
 
 
 @pytest.mark.parametrize(("search", "rows"), [("", 4), ("openai_chat", 2), ("gpt-4o", 1), ("sample claude", 2)])

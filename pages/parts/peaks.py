@@ -6,9 +6,10 @@ the others when they are opened or at the next look.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from core.errors import PromptInspectorError
 from core.fingerprint import engine_fingerprint
 from storage import Library, StorageError, Summary
 
@@ -24,8 +25,15 @@ def peaks(store: Library, summaries: Sequence[Summary]) -> list[int | None]:
     """Return the peak of each transcript in tokens; None where it is not counted yet."""
     known = store.analyses.get(KEY, [_hash(summary) for summary in summaries])
     missing = [summary for summary in summaries if _hash(summary) not in known and summary.messages <= MOST_MESSAGES]
-    counted = {_hash(summary): count_peak(store, summary) for summary in missing[:MOST_COUNTED]}
+    counted = dict(_counted(store, missing[:MOST_COUNTED]))
     return [{**known, **counted}.get(_hash(summary)) for summary in summaries]
+
+
+def _counted(store: Library, summaries: Sequence[Summary]) -> Iterator[tuple[bytes, int]]:
+    """Yield the peaks that can be counted; why one cannot is said where the transcript is opened."""
+    for summary in summaries:
+        with suppress(PromptInspectorError):
+            yield _hash(summary), count_peak(store, summary)
 
 
 def count_peak(store: Library, summary: Summary) -> int:
