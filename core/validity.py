@@ -8,6 +8,7 @@ an engine's output may have no violation that its input had not, and must still 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -32,8 +33,11 @@ def validate(body: Mapping[str, Any], dialect_name: str) -> Checked:
     head, conversation = spoken.split(body)
     lead = head.get(_LISTS[dialect_name])
     messages = [spoken.message(wire) for wire in [*(lead or ()), *conversation]]
-    pairs = _loose_pairs(messages) if dialect_name == "openai_responses" else _pairs(messages, dialect_name)
-    found = [*_first(messages), *_empty(messages, dialect_name), *_roles(messages, dialect_name), *pairs]
+    found = [*_first(messages), *_empty(messages, dialect_name), *_roles(messages, dialect_name)]
+    if dialect_name == "openai_responses":
+        found += [*_loose_pairs(messages), *_reasoning(messages)]
+    else:
+        found += [*_pairs(messages, dialect_name), *_orphans(messages, dialect_name)]
     found += [*_owners(messages), *(_turns(messages) if dialect_name == "gemini" else ())]
     if dialect_name == "anthropic":
         found += block_violations(body.get("model"), conversation, messages)
@@ -93,11 +97,10 @@ def _pairs(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation
         calls = [call.call_id for call in message.calls]
         for call_id in calls:
             if call_id not in answers and within.get(call_id, -1) < at:
-                yield Violation("call_without_result", at, call_id, f"call {call_id!r} is not answered")
+                yield _unanswered(at, call_id)
         for call_id in dict.fromkeys(calls):
             if calls.count(call_id) > 1 and call_id:
-                yield Violation("duplicate_call", at, call_id, f"call id {call_id!r} stands twice")
-    yield from _orphans(messages, dialect_name)
+                yield _repeated(at, call_id)
 
 
 def _answering(messages: Sequence[Message], at: int, dialect_name: str) -> Iterator[int]:
@@ -111,17 +114,21 @@ def _answering(messages: Sequence[Message], at: int, dialect_name: str) -> Itera
 
 
 def _orphans(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
-    answered: dict[int, list[str]] = {}
+    """A call is answered once: by a message right behind it, or within a reply."""
+    waiting: dict[int, Counter[str]] = {}
     for at, message in enumerate(messages):
+        made = Counter(call.call_id for call in message.calls)
         for i in _answering(messages, at, dialect_name) if message.role == "assistant" else ():
-            answered[i] = [call.call_id for call in message.calls]
-    made: set[str] = set()
+            waiting[i] = made
+    within: Counter[str] = Counter()
     for at, message in enumerate(messages):
-        made.update(call.call_id for call in message.calls)
-        calls = made if message.role == "assistant" else answered.get(at, [])
-        for part in message.results:
-            if part.call_id not in calls:
-                yield Violation("result_without_call", at, part.call_id, f"result {part.call_id!r} answers no call")
+        within.update(call.call_id for call in message.calls)
+        calls = within if message.role == "assistant" else waiting.get(at, Counter())
+        for result in message.results:
+            if not calls[result.call_id]:
+                yield _orphan(at, result.call_id)
+            else:
+                calls[result.call_id] -= 1
 
 
 def _turns(messages: Sequence[Message]) -> Iterator[Violation]:
@@ -143,21 +150,38 @@ def _owners(messages: Sequence[Message]) -> Iterator[Violation]:
 
 
 def _loose_pairs(messages: Sequence[Message]) -> Iterator[Violation]:
-    """Items are paired by their ids wherever they stand; reasoning is followed by what it led to."""
-    calls: dict[str, int] = {}
+    """A result answers the newest call with its id, wherever that stands."""
+    made: set[str] = set()
+    waiting: dict[str, int] = {}
+    for at, part in ((at, part) for at, message in enumerate(messages) for part in message.parts):
+        if part.kind is PartKind.TOOL_CALL:
+            if part.call_id in made:
+                yield _repeated(at, part.call_id)
+            if part.call_id in waiting:
+                yield _unanswered(waiting[part.call_id], part.call_id)
+            made.add(part.call_id)
+            waiting[part.call_id] = at
+        elif part.kind is PartKind.TOOL_RESULT and waiting.pop(part.call_id, None) is None:
+            yield _orphan(at, part.call_id)
+    yield from (_unanswered(at, call_id) for call_id, at in waiting.items())
+
+
+def _reasoning(messages: Sequence[Message]) -> Iterator[Violation]:
+    """Reasoning is followed by what it led to."""
     for at, message in enumerate(messages):
-        for call in message.calls:
-            if call.call_id in calls:
-                yield Violation("duplicate_call", at, call.call_id, f"call id {call.call_id!r} stands twice")
-            calls[call.call_id] = at
-        for result in message.results:
-            if result.call_id not in calls:
-                yield Violation("result_without_call", at, result.call_id, f"result {result.call_id!r} answers no call")
         thought = all(part.kind is PartKind.THINKING for part in message.parts) and bool(message.parts)
         following = messages[at + 1].role if at + 1 < len(messages) else ""
         if thought and following != "assistant":
             yield Violation("reasoning_alone", at, "", f"reasoning {at} is not followed by what it led to")
-    answered = {part.call_id for message in messages for part in message.results}
-    for call_id, at in calls.items():
-        if call_id not in answered:
-            yield Violation("call_without_result", at, call_id, f"call {call_id!r} is not answered")
+
+
+def _unanswered(at: int, call_id: str) -> Violation:
+    return Violation("call_without_result", at, call_id, f"call {call_id!r} is not answered")
+
+
+def _repeated(at: int, call_id: str) -> Violation:
+    return Violation("duplicate_call", at, call_id, f"call id {call_id!r} stands twice")
+
+
+def _orphan(at: int, call_id: str) -> Violation:
+    return Violation("result_without_call", at, call_id, f"result {call_id!r} answers no open call")

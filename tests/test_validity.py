@@ -28,6 +28,9 @@ def rules(messages: list[Any], dialect: str) -> list[tuple[str, int]]:
         ([user(), calls("a"), result("a"), user(), result("a")], [("result_without_call", 4)]),
         ([user(), calls("a"), result("b")], [("call_without_result", 1), ("result_without_call", 2)]),
         ([user(), calls("a", "a"), result("a")], [("duplicate_call", 1)]),
+        ([user(), calls("a", "a"), result("a"), result("a")], [("duplicate_call", 1)]),
+        ([user(), calls("a"), result("a"), result("a")], [("result_without_call", 3)]),
+        ([user(), calls("a", "b"), result("b"), result("a"), result("b")], [("result_without_call", 4)]),
         ([user(), calls("a"), result("a"), calls("a"), result("a")], []),
         ([user(""), answer(), user()], [("empty_content", 0)]),
         ([user(None)], [("empty_content", 0)]),
@@ -67,13 +70,74 @@ SERVER_SEARCH = {
         ([user(" \n")], [("empty_content", 0)]),
         ([user([{"type": "text", "text": ""}])], [("empty_content", 0)]),
         ([user(), {"role": "system", "content": "x"}], [("unknown_role", 1)]),
+        ([user(), use("a"), found("a", "a")], [("result_without_call", 2)]),
+        ([user(), use("a"), found("a"), use("a"), found("a")], []),
         ([user(), SERVER_SEARCH], []),
+        ([user(), SERVER_SEARCH, SERVER_SEARCH], []),
+        ([user(), {**SERVER_SEARCH, "content": SERVER_SEARCH["content"][:2] * 2}], [("duplicate_call", 1)]),
+        (
+            [user(), SERVER_SEARCH, {**SERVER_SEARCH, "content": SERVER_SEARCH["content"][1:]}],
+            [("result_without_call", 2)],
+        ),
         ([user(), {"role": "assistant", "content": SERVER_SEARCH["content"][:1]}], [("call_without_result", 1)]),
         ([], [("no_message", 0)]),
     ],
 )
 def test_anthropic(messages: list[Any], violations: list[tuple[str, int]]) -> None:
     assert rules(messages, "anthropic") == violations
+
+
+def asks(*names: str) -> dict[str, Any]:
+    return {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}} for name in names]}
+
+
+def tells(*names: str) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"functionResponse": {"name": name, "response": {}}} for name in names]}
+
+
+@pytest.mark.parametrize(
+    ("told", "violations"), [("f", []), ("fg", []), ("fgg", [("result_without_call", 2)])], ids=["one", "both", "more"]
+)
+def test_gemini_takes_no_more_results_than_calls(told: str, violations: list[tuple[str, int]]) -> None:
+    said = [{"role": "user", "parts": [{"text": "hi"}]}, asks("f", "g"), tells(*told)]
+    made = validate({"contents": said}, "gemini")
+    assert [(violation.rule, violation.message) for violation in made] == violations
+
+
+def items(written: str) -> list[Any]:
+    """Items from letters: a user's message (u), calls (capitals) and their outputs (the same in small)."""
+    kinds = {True: "function_call", False: "function_call_output"}
+    return [
+        user() if letter == "u" else {"type": kinds[letter.isupper()], "call_id": letter.upper(), "name": "f"}
+        for letter in written
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "violations"),
+    [
+        ("uABba", []),
+        ("uAaa", [("result_without_call", 3)]),
+        ("uAaua", [("result_without_call", 4)]),
+        ("ua", [("result_without_call", 1)]),
+        ("uaA", [("result_without_call", 1), ("call_without_result", 2)]),
+        ("uAaAa", [("duplicate_call", 3)]),
+        ("uAaA", [("duplicate_call", 3), ("call_without_result", 3)]),
+        ("uAuAa", [("call_without_result", 1), ("duplicate_call", 3)]),
+    ],
+)
+def test_openai_responses(written: str, violations: list[tuple[str, int]]) -> None:
+    made = validate({"input": items(written)}, "openai_responses")
+    assert [(violation.rule, violation.message) for violation in made] == violations
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("uAaBbau", "uBbau"), ("uAaAaA", "uA"), ("uAaBaBb", "uBaBb"), ("uAuAaBa", "uAuBa")],
+)
+def test_what_an_id_said_twice_hides_is_told_before(before: str, after: str) -> None:
+    told = [validate({"input": items(written)}, "openai_responses") for written in (before, after)]
+    assert told[1] and new_violations(*told) == []
 
 
 def test_a_violation_says_what_and_where() -> None:
