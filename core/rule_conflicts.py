@@ -18,6 +18,7 @@ from .rules import Match, Rule
 from .spans import FixedPart, Span, SpanKind
 from .strategy_config import AsCapturedConfig, FullHistoryConfig
 from .unused_rule_settings import unused
+from .wording import counted
 
 __all__ = ["Example", "RuleConflict", "RuleReport", "described", "rule_report"]
 
@@ -50,11 +51,10 @@ class RuleConflict:
 
     def __str__(self) -> str:
         """Return the whole sentence."""
-        spans = f"{self.spans:,} span" + ("" if self.spans == 1 else "s")
         return (
             f"Rule {self.winner} ({self.winner_match}) and rule {self.loser} ({self.loser_match}) both set"
-            f" {self.setting} on {spans}, for example {self.example.span_id} ({self.example.name}) in call"
-            f" {self.example.call + 1}: rule {self.winner} wins with {_shown(self.won)} over {_shown(self.lost)},"
+            f" {self.setting} on {counted(self.spans, 'span')}, for example {self.example.span_id}"
+            f" ({self.example.name}) in call {self.example.call + 1}: rule {self.winner} wins with {_shown(self.won)} over {_shown(self.lost)},"
             " because it stands later."
         )
 
@@ -108,7 +108,7 @@ def _words(match: Match) -> Iterator[str]:
             yield f"{name} {getattr(match, name)}"
     for words, age in (("at least", match.min_age), ("at most", match.max_age)):
         if age is not None:
-            yield f"{words} {age} turn{'' if age == 1 else 's'} old"
+            yield f"{words} {counted(age, 'turn')} old"
 
 
 def _shown(value: Any) -> str:

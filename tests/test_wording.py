@@ -1,4 +1,4 @@
-"""Counted nouns: the helper, that all sentences use it, and what is said where there is one of a thing."""
+"""Counted nouns: how they are written, that all sentences are, and what is said where there is one of a thing."""
 
 from __future__ import annotations
 
@@ -81,6 +81,20 @@ def uncounted(path: Path) -> Iterator[str]:
 def test_every_sentence_counts_its_nouns(folder: str) -> None:
     files = [path for path in sorted((ROOT / folder).rglob("*.py")) if str(path.relative_to(ROOT)) not in IN_PROMPTS]
     assert [where for path in files for where in uncounted(path)] == []
+
+
+def by_hand(path: Path) -> Iterator[str]:
+    """Yield where a file chooses between the endings of one and of many."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.IfExp):
+            chosen = [end.value for end in (node.body, node.orelse) if isinstance(end, ast.Constant)]
+            if chosen in (["", "s"], ["s", ""], ["", "es"], ["es", ""], ["y", "ies"], ["ies", "y"]):
+                yield f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
+
+
+@pytest.mark.parametrize("folder", ["core", "storage", "pages"])
+def test_no_plural_is_made_by_hand(folder: str) -> None:
+    assert [where for path in sorted((ROOT / folder).rglob("*.py")) for where in by_hand(path)] == []
 
 
 def one_of_many(text: str) -> list[str]:

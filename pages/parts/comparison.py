@@ -17,6 +17,7 @@ from core.decisions import Edit, Fate, Run
 from core.errors import ConfigError
 from core.plan import Plan
 from core.replay import Replay
+from core.wording import counted
 
 SLOTS = ("a", "b", "c", "d")
 FEWEST = 2
@@ -88,8 +89,8 @@ def label(config: Configuration) -> str:
         return config.name
     kind, keep = config.strategy.kind, getattr(config.strategy.strategy(), "keep", None)
     if isinstance(keep, Keep):
-        return f"{kind} · {keep.number:,} {keep.unit.removesuffix('s') if keep.number == 1 else keep.unit}"
-    return kind if keep is None else f"{kind} · {keep:,} result{'' if keep == 1 else 's'}"
+        return f"{kind} · {counted(keep.number, keep.unit.removesuffix('s'))}"
+    return kind if keep is None else f"{kind} · {counted(keep, 'result')}"
 
 
 def labels(configs: Sequence[Configuration]) -> list[str]:

@@ -163,7 +163,7 @@ def _coverage(card: Scorecard) -> str:
 
 def _findings(card: Scorecard) -> Cell:
     levels = card.findings_by_level.items()
-    said = [f"{number:,} {level}{'' if number == 1 else 's'}" for level, number in levels if number]
+    said = [counted(number, level) for level, number in levels if number]
     return Cell(None, ", ".join(said) or "none")
 
 
@@ -182,7 +182,7 @@ def _cost(card: Scorecard) -> Cell:
 def _summarised(card: Scorecard) -> Cell:
     if not card.summaries:
         return NONE
-    made = f"{card.summaries:,} summar{'y' if card.summaries == 1 else 'ies'}"
+    made = counted(card.summaries, "summary")
     about = "about " if card.summaries_estimated else ""
     usd = card.summaries_usd
     return Cell(usd, f"{made}, {'unknown' if usd is None else f'{about}{usd:,.4f}'}")
