@@ -54,8 +54,8 @@ class RuleConflict:
         return (
             f"Rule {self.winner} ({self.winner_match}) and rule {self.loser} ({self.loser_match}) both set"
             f" {self.setting} on {counted(self.spans, 'span')}, for example {self.example.span_id}"
-            f" ({self.example.name}) in call {self.example.call + 1}: rule {self.winner} wins with {_shown(self.won)} over {_shown(self.lost)},"
-            " because it stands later."
+            f" ({self.example.name}) in call {self.example.call + 1}: rule {self.winner} wins with"
+            f" {_shown(self.won)} over {_shown(self.lost)}, because it stands later."
         )
 
 
