@@ -126,11 +126,13 @@ def test_samples_are_small_and_one_record_a_line() -> None:
 
 def test_read_me_gives_the_measured_figures() -> None:
     rows = {}
-    for line in (SAMPLES / "README.md").read_text(encoding="utf-8").splitlines():
+    text = (SAMPLES / "README.md").read_text(encoding="utf-8")
+    for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[0].strip("`") in NAMES:
             rows[cells[0].strip("`")] = tuple(int(re.sub(r"\D", "", cell)) for cell in cells[2:5])
     assert rows == {name: (calls, found, peak) for name, _, _, calls, _, found, _, _, peak in TABLE}
+    assert all(f"{peak:,}" in text for peak in ESTIMATED_PEAKS.values())
 
 
 def test_configuration_bites_on_the_support_triage_and_always_fits() -> None:
