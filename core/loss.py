@@ -9,7 +9,7 @@ it, which is why copied lines are counted beside references.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -156,12 +156,8 @@ class Loss:
     @cached_property
     def items(self) -> list[LostUse]:
         """Every reference lost, call by call, with the decision that removed it."""
-        return list(self._details((call, row.lost) for call, row in enumerate(self._rows)))
-
-    @cached_property
-    def copied_items(self) -> list[LostUse]:
-        """Every copied line lost, call by call, with the decision that removed it."""
-        return list(self._details((call, row.copied_lost) for call, row in enumerate(self._rows)))
+        gone = Gone(self._replay, self._uses)
+        return [gone.detail(call, use) for call, row in enumerate(self._rows) for use in row.lost]
 
     def totals(self) -> dict[str, Any]:
         """Return all totals as plain values for JSON; the same on every run."""
@@ -193,11 +189,6 @@ class Loss:
     def _share(self, lost: int, used: int) -> Share:
         telling = used >= LEAST_USED and not self.did_nothing
         return Share(lost, used, lost / used if telling else None)
-
-    def _details(self, rows: Iterator[tuple[int, tuple[Use, ...]]]) -> Iterator[LostUse]:
-        gone = Gone(self._replay, self._uses)
-        for call, lost in rows:
-            yield from (gone.detail(call, use) for use in lost)
 
 
 def loss(replay: Replay) -> Loss:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LostUse:
-    """A reference or line that a response used and its plan did not send.
+    """A reference that a response used and its plan did not send.
 
     `held_by` are the ids of all spans that held it, the newest first. `span_id` is the newest of them, `action`,
     `reason` and `setting` are of the decision on it, and `since` is the first call (0-based) for which it was not sent
