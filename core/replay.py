@@ -1,12 +1,12 @@
 """A transcript through a configuration, call by call, as production would have sent it.
 
-Per-call totals are columns. Tokens, status and excess are taken as the calls go by; totals by kind and by action are
-differences of running sums, made for all calls when a column is first asked for.
+All calls are planned at once, because each mostly goes on from the one before it; what is measured on the plans is
+made when it is first asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,12 +15,12 @@ from .calibration import Calibration
 from .config import Configuration, load_config
 from .conversion import Converted, converted
 from .cost import Cost, cost
-from .decisions import Action
 from .dialects import dialect
 from .engine import Engine, Planner, Step, UnitFeed, checked, counter_of
 from .hints import Hints
 from .loss import Loss, loss
 from .plan import Plan, apply
+from .replay_columns import Columns
 from .spans import SpanKind
 from .summaries import Summaries
 from .tokens import Counter, Exactness
@@ -129,61 +129,6 @@ class Replay:
             "summary_cost": lambda: self.cost.summaries_usd,
         }
         return Columns(self._plans, self._entered, measures)
-
-
-class Columns(Mapping[str, Sequence[Any]]):
-    """Per-call columns by name; each is made when it is first asked for."""
-
-    def __init__(
-        self,
-        plans: Sequence[Plan],
-        entered: Sequence[int],
-        measures: Mapping[str, Callable[[], Sequence[Any]]] | None = None,
-    ) -> None:
-        self._plans = plans
-        self._measures = measures or {}
-        self._made: dict[str, Sequence[Any]] = {"entered": entered}
-        self._plain: dict[str, Callable[[Plan], Any]] = {
-            "in_window": lambda plan: plan.tokens_after,
-            "entered": lambda plan: None,
-            "before": lambda plan: plan.tokens_before,
-            "status": lambda plan: plan.status,
-            "excess": lambda plan: plan.excess,
-        }
-
-    def __getitem__(self, name: str) -> Sequence[Any]:
-        """Return a column, one value a call. KeyError if there is no such column."""
-        if name not in self._made:
-            self._make(name)
-        return self._made[name]
-
-    def _make(self, name: str) -> None:
-        if name in self._plain:
-            self._made[name] = [self._plain[name](plan) for plan in self._plans]
-            return
-        if name in self._measures:
-            self._made[name] = self._measures[name]()
-            return
-        group, _, key = name.partition(".")
-        if group == "kind" and key in list(SpanKind):
-            rows = [plan.kinds() for plan in self._plans]
-            self._made |= {f"kind.{kind}": [row.get(kind, 0) for row in rows] for kind in SpanKind}
-        elif group == "action" and key in list(Action):
-            counts = [plan.actions() for plan in self._plans]
-            self._made |= {f"action.{action}": [row.get(action, 0) for row in counts] for action in Action}
-        else:
-            raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the names of all columns."""
-        yield from self._plain
-        yield from self._measures
-        yield from (f"kind.{kind}" for kind in SpanKind)
-        yield from (f"action.{action}" for action in Action)
-
-    def __len__(self) -> int:
-        """Return how many columns there are."""
-        return len(self._plain) + len(self._measures) + len(SpanKind) + len(Action)
 
 
 TEXT_KINDS = frozenset(
