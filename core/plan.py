@@ -30,6 +30,7 @@ from .dialects.base import Dialect
 from .edits import edited_wires
 from .log import Log
 from .spans import OVERHEAD_ID, FixedPart, SpanKind
+from .unit_decisions import kept, replaced
 from .units import Unit
 from .wire import Wire
 
@@ -264,43 +265,13 @@ class Plan:
         if isinstance(made, Replacement):
             yield from replaced(unit, made, run)
         elif fate in (Fate.KEEP, Fate.REPLACE):
-            yield from self._kept(unit, made, run)
+            yield from kept(unit, made, run)
         else:
             for span in unit.spans:
                 yield Decision(span.id, self._action(fate), run.reason, run.setting, span.tokens, 0)
 
-    def _kept(self, unit: Unit, edit: Edit | None, run: Run) -> Iterator[Decision]:
-        reason, setting = run.reason, run.setting
-        if run.fate is not Fate.KEEP:
-            reason, setting = ("pinned, or a system message", "rules") if unit.stays else (NOT_SMALLER, run.setting)
-        if edit is None:
-            for span in unit.spans:
-                yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, span.tokens)
-            return
-        for span, cost in zip(unit.spans, edit.costs, strict=True):
-            if span.id in edit.texts:
-                text = edit.texts[span.id]
-                yield Decision(span.id, Action.STUB, edit.reason, edit.setting, span.tokens, cost, text)
-            else:
-                yield Decision(span.id, Action.KEEP, UNTOUCHED_PART, edit.setting, span.tokens, cost)
-
 
 _start = attrgetter("start")
-UNTOUCHED_PART = "a part of the message that is not touched"
-NOT_SMALLER = "kept whole: nothing smaller could stand for it"
-
-
-def replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:
-    """Give each text to the first span of its role, or of all: the tokens after add up to those of the texts."""
-    given: dict[str, list[tuple[str, int]]] = {}
-    for role, text, tokens in replacement.texts:
-        spans = [span for span in unit.spans if span.role == role] or unit.spans
-        given.setdefault(spans[0].id, []).append((text, tokens))
-    reason = f"{run.reason}; {replacement.why}" if replacement.why else run.reason
-    for span in unit.spans:
-        texts = given.get(span.id, [])
-        said, tokens = "\n".join(text for text, _ in texts), sum(tokens for _, tokens in texts)
-        yield Decision(span.id, Action.SUMMARISE, reason, run.setting, span.tokens, tokens, said if texts else None)
 
 
 def apply(plan: Plan, body: Wire, dialect: Dialect) -> dict[str, Any]:

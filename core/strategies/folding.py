@@ -10,11 +10,11 @@ from ..dialects.base import Dialect, Message, Part, PartKind
 from ..excerpt import excerpt, summary_text
 from ..log import KindSums, Log
 from ..marks import SUMMARY, is_injected
-from ..plan import replaced
 from ..rules import may_become
 from ..spans import Span, SpanKind
 from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
+from ..unit_decisions import replaced
 from ..units import Unit
 
 FOLD = "fold"

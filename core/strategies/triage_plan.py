@@ -12,9 +12,10 @@ from ..assembler import Context
 from ..decisions import Action, Decision, Fate, Run
 from ..dialects.base import Dialect
 from ..log import Log
-from ..plan import Plan, replaced
+from ..plan import Plan
 from ..rules import Eviction
 from ..spans import OVERHEAD_ID, SpanKind
+from ..unit_decisions import kept, replaced
 from ..units import Unit
 from ..wire import Wire
 from .triage_history import Settled, TriageHistory
@@ -237,7 +238,7 @@ class TriagePlan(Plan):
     def _decide_part(self, units: list[Unit], start: int, stop: int, evicted: bool) -> Iterator[Decision]:
         if not evicted:
             run = Run(start, stop, Fate.KEEP, "important enough for the budget", "rules")
-            yield from self._kept(units[0], None, run)
+            yield from kept(units[0], None, run)
         elif start in self.source.own:
             run = Run(start, stop, Fate.REPLACE, "reconstructible: an extract stands for it", "rules")
             yield from replaced(units[0], self.source.own[start], run)

@@ -1,0 +1,44 @@
+"""One decision a span, for a unit that is sent or that texts stand for.
+
+Tokens after are given to single spans, so that those of all decisions add up to what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .decisions import Action, Decision, Edit, Fate, Replacement, Run
+from .units import Unit
+
+UNTOUCHED_PART = "a part of the message that is not touched"
+NOT_SMALLER = "kept whole: nothing smaller could stand for it"
+
+
+def kept(unit: Unit, edit: Edit | None, run: Run) -> Iterator[Decision]:
+    """Decide on a unit that is sent, as it is or with other texts in some of its spans."""
+    reason, setting = run.reason, run.setting
+    if run.fate is not Fate.KEEP:
+        reason, setting = ("pinned, or a system message", "rules") if unit.stays else (NOT_SMALLER, run.setting)
+    if edit is None:
+        for span in unit.spans:
+            yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, span.tokens)
+        return
+    for span, cost in zip(unit.spans, edit.costs, strict=True):
+        if span.id in edit.texts:
+            text = edit.texts[span.id]
+            yield Decision(span.id, Action.STUB, edit.reason, edit.setting, span.tokens, cost, text)
+        else:
+            yield Decision(span.id, Action.KEEP, UNTOUCHED_PART, edit.setting, span.tokens, cost)
+
+
+def replaced(unit: Unit, replacement: Replacement, run: Run) -> Iterator[Decision]:
+    """Give each text to the first span of its role, or of all: the tokens after add up to those of the texts."""
+    given: dict[str, list[tuple[str, int]]] = {}
+    for role, text, tokens in replacement.texts:
+        spans = [span for span in unit.spans if span.role == role] or unit.spans
+        given.setdefault(spans[0].id, []).append((text, tokens))
+    reason = f"{run.reason}; {replacement.why}" if replacement.why else run.reason
+    for span in unit.spans:
+        texts = given.get(span.id, [])
+        said, tokens = "\n".join(text for text, _ in texts), sum(tokens for _, tokens in texts)
+        yield Decision(span.id, Action.SUMMARISE, reason, run.setting, span.tokens, tokens, said if texts else None)
