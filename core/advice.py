@@ -126,17 +126,20 @@ def _verdict(prompt: Prompt, advice: Advice) -> tuple[bool, str]:
     if over > 0:
         too_many = counted(over, "token")
         return False, f"Call {prompt.call + 1} is {too_many} over the budget of {budget:,}: {_why(prompt, advice)}."
-    free = -over / budget if budget else 0.0
-    if -over >= HEADROOM * budget:
-        return (
-            True,
-            f"Leave it alone: the largest prompt looked at leaves {free:.0%} of {counted(budget, 'token')} free.",
-        )
+    hidden = prompt.hidden
+    if over + hidden > 0:
+        more, too_many = counted(hidden, "token"), counted(over + hidden, "token")
+        return False, f"Call {prompt.call + 1} fits as recorded; with about {more} not recorded it is {too_many} over."
+    free = -(over + hidden) / budget if budget else 0.0
+    beside = f", with about {counted(hidden, 'token')} that are not recorded" if hidden else ""
+    if -(over + hidden) >= HEADROOM * budget:
+        room = f"{free:.0%} of {counted(budget, 'token')} free{beside}"
+        return True, f"Leave it alone: the largest prompt looked at leaves {room}."
     if len(prompt.log.turns) <= SHORT and len(prompt.log.steps) <= SHORT:
         return True, f"Leave it alone: it fits, and a task of at most {SHORT} turns and steps only loses by trimming."
     return (
         False,
-        f"It fits, but leaves only {free:.0%} of {counted(budget, 'token')} free: watch the next calls.",
+        f"It fits, but leaves only {free:.0%} of {counted(budget, 'token')} free{beside}: watch the next calls.",
     )
 
 

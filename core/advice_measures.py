@@ -75,6 +75,11 @@ class Prompt:
         return self.plan.fixed.tokens + self.log.totals[-1]
 
     @property
+    def hidden(self) -> int:
+        """Tokens that the provider reported beyond the recording; 0 where it reported nothing."""
+        return self.history.calibration.not_recorded[self.call] or 0
+
+    @property
     def is_agent(self) -> bool:
         """Whether there are many steps a turn."""
         return len(self.log.steps) > STEPS_A_TURN * max(1, len(self.log.turns))

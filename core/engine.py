@@ -28,9 +28,13 @@ from .wire import Wire
 
 
 def soft_budget(config: Configuration) -> int | None:
-    """Return the soft budget in tokens; None is no limit. ConfigError when the window leaves nothing."""
-    if config.budget.soft_limit is not None:
-        return config.budget.soft_limit
+    """Return the soft budget in tokens; None is no limit. ConfigError when the window leaves nothing.
+
+    A limit that a person sets may take the reserve's place, but nothing above the hard window could be sent.
+    """
+    limit, window = config.budget.soft_limit, config.model.window
+    if limit is not None:
+        return limit if window is None else min(limit, window)
     if config.model.window is None:
         return None
     return available(config.model.window, config.budget.reserve_ratio, config.model.max_output or 0)

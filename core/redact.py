@@ -12,10 +12,11 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from .errors import ConfigError
 from .secret_shapes import CREDENTIAL_FIELDS, SHAPES, Shape
 
 if TYPE_CHECKING:
@@ -47,8 +48,15 @@ class Privacy:
 
     @classmethod
     def of(cls, words: str) -> Privacy:
-        """Return the switches that a text names, separated by commas: `emails`, `content`."""
-        named = {word.strip().lower() for word in words.split(",")}
+        """Return the switches that a text names, separated by commas: `emails`, `content`. ConfigError for others.
+
+        A word that is not known might be meant to hide something, so nothing goes on without it.
+        """
+        named = {word.strip().lower() for word in words.split(",")} - {""}
+        unknown = sorted(named - {field.name for field in fields(cls)})
+        if unknown:
+            problem = f"{unknown[0]!r} names nothing that can be hidden."
+            raise ConfigError("privacy", problem, "Use emails, content, or both with a comma.")
         return cls("emails" in named, "content" in named)
 
 

@@ -113,6 +113,8 @@ class ContextRuntime:
         between, and a line that says so for a span without text, such as a picture. RequestError if the request has
         no such span, if the two are the wrong way round, or if the span has no text.
         """
+        if not isinstance(span_id, str):
+            raise RequestError(f"A span is named by a text, such as 'm1.0', not by {span_id!r}.")
         plan = self.assemble(request, hints).plan
         spans = [*(plan.fixed.source or plan.fixed).spans]
         spans += (span for unit in plan.log.units for span in (unit.source or unit).spans)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 
+from core.errors import ConfigError
 from core.redact import Privacy
 
 from .database import database_url, open_engine
@@ -33,9 +34,17 @@ def library() -> Library:
         if url not in _libraries:
             from .samples import load_samples
 
+            privacy = _privacy()
             opened = Library(open_engine(url))
             if not opened.read_only():  # else it can be looked at all the same
                 load_samples(opened)
-            opened = Library(opened.engine, Privacy.of(os.environ.get(PRIVACY, "")))
+            opened = Library(opened.engine, privacy)
             _libraries[url] = opened
         return _libraries[url]
+
+
+def _privacy() -> Privacy:
+    try:
+        return Privacy.of(os.environ.get(PRIVACY, ""))
+    except ConfigError as error:
+        raise StorageError(f"{PRIVACY}: {error}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace as with_changes
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from core.config import load_config
 from core.plan import apply
 from core.readers import read
 from core.replay import replay
-from core.transcript import Transcript
+from core.transcript import Transcript, Usage
 from core.wire import dump
 from tests.advice_runs import DOUBLE, EXAMPLES, advice, agent, chat, giant, history, restated
 from tests.runs import result, run, says, tool, user, uses
@@ -44,6 +45,26 @@ def test_headroom_is_left_alone() -> None:
     assert (found.advice.leaf, found.leave_alone, found.said, found.checks) == (Leaf.FITS, True, None, ())
     assert found.verdict.startswith("Leave it alone: the largest prompt looked at leaves 50%")
     assert symptom(found, "fits with more").seen is True
+
+
+@pytest.mark.parametrize(
+    ("hidden", "budget", "alone", "begins"),
+    [
+        (100, 5354, True, "Leave it alone: the largest prompt looked at leaves 50%"),
+        (2000, 5000, False, "It fits, but leaves only 8%"),
+        (3000, 5000, False, "Call 20 fits as recorded; with about 3,000 tokens not recorded it is 577 tokens over."),
+    ],
+)
+def test_what_the_provider_reported_beyond_the_recording_counts(
+    hidden: int, budget: int, alone: bool, begins: str
+) -> None:
+    plain = chat(20)
+    sent = history(plain, None).calls["in_window"]
+    calls = (with_changes(call, usage=Usage(sent[at] + hidden)) for at, call in enumerate(plain.calls))
+    found = advice(with_changes(plain, calls=tuple(calls)), budget)
+    assert found.advice.leaf is Leaf.FITS
+    assert (found.leave_alone, found.verdict[: len(begins)]) == (alone, begins)
+    assert f"{hidden:,} tokens" in found.verdict
 
 
 def test_a_short_task_that_fits_is_left_alone_and_a_long_one_is_watched() -> None:

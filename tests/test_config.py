@@ -266,6 +266,8 @@ def test_what_has_an_effect_is_taken_and_comes_back(config: Any) -> None:
         ({"window": 128000}, {"reserve_ratio": 0.5}, 64000),
         ({"window": 8192, "max_output": 4096}, {}, 3276),
         ({"window": 100, "max_output": 50}, {"soft_limit": 7}, 7),
+        ({"window": 100, "max_output": 50}, {"soft_limit": 90}, 90),
+        ({"window": 100, "max_output": 50}, {"soft_limit": 5000}, 100),
         ({"window": 100, "max_output": 500}, {"soft_limit": 0}, 0),
         ({"window": None}, {"soft_limit": None}, None),
         ({"max_output": 4096}, {}, None),

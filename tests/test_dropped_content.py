@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.dropped_content import NOTE, drop_content, drop_transcript, filler
+from core.errors import ConfigError
 from core.readers import read
 from core.redact import Privacy, mask
 from core.replay import replay
@@ -67,11 +68,17 @@ def test_nothing_that_was_said_is_left(transcript: Transcript) -> None:
         ("", Privacy()),
         ("emails", Privacy(emails=True)),
         ("content, Emails", Privacy(True, True)),
-        ("nothing", Privacy()),
+        (" emails , ", Privacy(emails=True)),
     ],
 )
 def test_switches_are_words(words: str, privacy: Privacy) -> None:
     assert Privacy.of(words) == privacy
+
+
+@pytest.mark.parametrize("words", ["email", "nothing", "emails, contents", "emails content"])
+def test_a_word_that_hides_nothing_is_refused(words: str) -> None:
+    with pytest.raises(ConfigError, match="names nothing that can be hidden"):
+        Privacy.of(words)
 
 
 @pytest.mark.parametrize(

@@ -317,3 +317,11 @@ def test_the_context_message_says_where_it_comes_from(page: Open, store: Library
     (row,) = table[table["span"].str.startswith("context put in")].itertuples(index=False)
     assert row[1] == ["memory"]
     assert " tokens · inferred: goal, memory state" in row[4]
+
+
+def test_one_configuration_alone_shows_what_it_changes(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store), budget=str(BUDGET), **address(a=SUGGESTED[0]))
+    said = shown(app)
+    assert "All configurations" not in said
+    assert "hidden: what stays as it is" in said
+    assert any(button.label.startswith("First difference") for button in app.button)

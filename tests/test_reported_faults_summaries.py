@@ -223,3 +223,16 @@ def test_a_summary_is_asked_for_once_and_never_of_a_summary(kind: str, dialect: 
     count = len(asked)
     again = written(first.request, dialect, kind, 900, hook)
     assert (again.request, len(asked)) == (first.request, count)
+
+
+@EVERY
+def test_a_result_is_told_as_a_tools_in_every_dialect(dialect: str) -> None:
+    """Where results come in messages of the user, the summary does not say that the user said them."""
+    made = body(
+        dialect, user(long("u1")), step("A", text=long("I look")), user(long("u2")), said(long("a2")), user("u3")
+    )
+    settings = {"kind": "tiered_injection", "keep_messages": 1, "trigger": 0}
+    result = ContextRuntime.load({"strategy": settings}).assemble(made)
+    (summary,) = [text.text for text in result.plan.head.injected]
+    assert "[tool]: " in summary
+    assert summary.count("[user]: ") == 2

@@ -163,7 +163,8 @@ def unit_lines(unit: Unit) -> Iterator[str]:
         said = [text for text in texts if not marks.is_injected(text)]
         words = " ".join(filter(None, [f"used {', '.join(names)}" if names else "", *said]))
         if words or len(said) == len(texts):
-            yield summary_line(message.role, words)
+            told_by = "tool" if message.results and not message.is_said else message.role
+            yield summary_line(told_by, words)
 
 
 def _says(unit: Unit) -> bool:

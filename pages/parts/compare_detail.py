@@ -168,14 +168,15 @@ def _choice(found: Comparison, peak: int) -> tuple[int, str]:
             "View", [SPANS, REQUESTS], default=SPANS, required=True, key="compare_view", bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
-        _jumps(differing_calls(found.replays), call)
+        _jumps(differing_calls(found.replays), call, len(found.replays) > 1)
     return call, view
 
 
-def _jumps(differing: Sequence[int], call: int) -> None:
+def _jumps(differing: Sequence[int], call: int, several: bool) -> None:
     """Show buttons that lead to the first and the next call for which not all send the same."""
     if not differing:
-        st.caption("All configurations send the same in every call.", width="content")
+        alone = "This configuration changes no call."
+        st.caption("All configurations send the same in every call." if several else alone, width="content")
         return
     first = differing[0] + 1
     later = next((number + 1 for number in differing if number + 1 > call), None)
@@ -194,9 +195,8 @@ def _fates(found: Comparison, call: int) -> None:
     shown = [row for row in rows if row.differs] if st.session_state.get("only_differences") else rows
     if len(shown) < len(rows):
         alike = counted(len(rows) - len(shown), "span")
-        st.caption(
-            f"{alike} that all configurations treat alike {'is' if len(rows) - len(shown) == 1 else 'are'} hidden."
-        )
+        which = "all configurations treat alike" if len(found.replays) > 1 else "stays as it is"
+        st.caption(f"{alike} hidden: what {which}.")
     if not shown:
         return
     places = {id(row): place for place, row in enumerate(rows, start=1)}

@@ -160,6 +160,8 @@ def _shrunk(planned: Plan) -> tuple[Any, ...]:
 
 
 def differing_calls(replays: Sequence[Replay]) -> list[int]:
-    """Return the calls (0-based) for which the configurations do not all send the same."""
+    """Return the calls (0-based) for which not all send the same; for one configuration, those that it changes."""
     calls = range(len(replays[0].transcript.calls))
+    if len(replays) == 1:
+        return [call for call in calls if replays[0].plan(call).changed]
     return [call for call in calls if len({signature(replay, call) for replay in replays}) > 1]

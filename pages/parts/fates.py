@@ -24,7 +24,9 @@ class Fates:
 
     @property
     def differs(self) -> bool:
-        """Whether the configurations do not all send the same for it."""
+        """Whether the configurations do not all send the same for it; of one alone, whether it changes it."""
+        if len(self.decisions) == 1:
+            return self.decisions[0] is None or self.decisions[0].action is not Action.KEEP
         return len({_outcome(decision) for decision in self.decisions}) > 1
 
 
