@@ -231,7 +231,7 @@ def test_a_result_is_told_as_a_tools_in_every_dialect(dialect: str) -> None:
     made = body(
         dialect, user(long("u1")), step("A", text=long("I look")), user(long("u2")), said(long("a2")), user("u3")
     )
-    settings = {"kind": "tiered_injection", "keep_messages": 1, "trigger": 0}
+    settings = {"kind": "tiered_injection", "keep_messages": 1, "trigger": 0, "summary_chars": 4000}
     result = ContextRuntime.load({"strategy": settings}).assemble(made)
     (summary,) = [text.text for text in result.plan.head.injected]
     assert "[tool]: " in summary
