@@ -11,6 +11,7 @@ from core.wire import body_sha256
 from core.wording import counted
 
 from . import charts, palette
+from .cache_told import cache_told
 from .edge import edge, escaped
 from .figures import counter_used
 from .frames import (
@@ -103,6 +104,8 @@ def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]
     if made.usage.input is not None:
         said.append(f"{made.usage.input:,} billed")
     left.markdown(" · ".join(said))
+    if read := cache_told(captured, call - 1):
+        st.caption(read)
     return call - 1, view
 
 
