@@ -124,7 +124,8 @@ class UnitAssembler:
         So does the opener of the first pinned turn, because a prompt begins with a user message, and that of each
         pinned reply that would go on with the pinned reply before it.
         """
-        apart, edges = self._apart.before(cut), self._edges(cut)
+        edges = self._edges(cut)
+        apart = self._apart.before(cut) if self.log.stays else ()
         return tuple(sorted({*apart, *edges})) if apart else edges
 
     def _edges(self, cut: int) -> tuple[int, ...]:
@@ -147,9 +148,14 @@ class UnitAssembler:
     def kept_tokens(self, cut: int) -> int:
         """Return the tokens of the fixed part and of everything kept behind a cut."""
         log = self.log
-        kept = log.totals[-1] - log.totals[cut] + log.staying[cut] + self._apart.tokens(cut)
-        edges = (index for index in self._edges(cut) if not self._apart.holds(index, cut))
-        return self.fixed.tokens + kept + sum(log.units[index].tokens for index in edges)
+        kept = self.fixed.tokens + log.totals[-1] - log.totals[cut] + log.staying[cut]
+        edges: Iterable[int] = self._edges(cut)
+        if log.stays:
+            kept += self._apart.tokens(cut)
+            edges = (index for index in edges if not self._apart.holds(index, cut))
+        for index in edges:
+            kept += log.units[index].tokens
+        return kept
 
     def with_extras(self, runs: Iterable[Run], cut: int) -> tuple[Run, ...]:
         """Return the runs without empty ones, interrupted by the units that stay before the cut."""

@@ -20,7 +20,7 @@ from ..spans import FixedPart, SpanKind
 from ..tokens import Counter
 from .inference import HINTED, INFERRED, Inference, plain
 from .keep_last import too_short
-from .reserve import CHARACTERS, Floors, Inclusion, Measure, Placed, Reserve, Section, fill
+from .reserve import CHARACTERS, Floors, Measure, Section, fill
 
 ENGLISH = {
     "goal": "Current goal",
@@ -136,15 +136,16 @@ class _Assembler(UnitAssembler):
         if total < (LEAST_TOTAL if self.strategy.unit == "chars" else LEAST_TOTAL // 4):
             return None
         filled = fill(sections, total, self.measure, self.floors)
-        text = _rendered(filled, self.strategy.labels)
-        if text is None:
+        shown = {placed.key: placed.text for placed in filled.sections if placed.text}
+        if not shown:
             return None
+        labels = self.strategy.labels
+        text = "\n".join([marks.CONTEXT, *[f"- {labels.get(key, key)}: {said}" for key, said in shown.items()]])
         tokens = self.context.counter.count(text)
-        return Injected("context", SpanKind.MEMORY, text, tokens, self._sources(filled), "strategy.total")
+        return Injected("context", SpanKind.MEMORY, text, tokens, self._sources(tuple(shown)), "strategy.total")
 
-    def _sources(self, filled: Reserve) -> str:
+    def _sources(self, shown: tuple[str, ...]) -> str:
         """Return which of the sections shown come from hints and which were inferred."""
-        shown = tuple(placed.key for placed in filled.sections if _is_shown(placed))
         if shown not in self._reasons:
             named: dict[str, list[str]] = {HINTED: [], INFERRED: []}
             for key in shown:
@@ -216,14 +217,3 @@ class _Tokens:
 
 
 MOST_KNOWN = 5_000
-
-
-def _is_shown(placed: Placed) -> bool:
-    return placed.status is not Inclusion.OMITTED and bool(placed.text)
-
-
-def _rendered(filled: Reserve, labels: Mapping[str, str]) -> str | None:
-    lines = [
-        f"- {labels.get(placed.key, placed.key)}: {placed.text}" for placed in filled.sections if _is_shown(placed)
-    ]
-    return "\n".join([marks.CONTEXT, *lines]) if lines else None

@@ -121,8 +121,8 @@ class _Filling:
         return found
 
     def _least(self, section: Section) -> int:
-        content = self.natural[section.key]
-        return min(content, self.floors.required, content if section.cap is None else section.cap)
+        least = min(self.natural[section.key], self.floors.required)
+        return least if section.cap is None or section.cap > least else section.cap
 
     def _take(self, section: Section, limit: int) -> Placed:
         original = self.natural[section.key]

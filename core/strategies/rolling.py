@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from .. import marks
 from ..log import Log
@@ -19,8 +19,7 @@ from ..wire import digest
 from .tiers import heading, summary_line
 
 
-@dataclass(frozen=True, slots=True)
-class RollingSummary:
+class RollingSummary(NamedTuple):
     """The text for the units before a cut, its tokens, and the oldest unit that has its lines in it."""
 
     text: str
@@ -80,7 +79,7 @@ class RollingSummaries:
         return log.totals[cut] - log.staying[cut] - sum(log.units[index].tokens for index in skipped)
 
     def _with_reason(self, made: RollingSummary | None, why: str) -> RollingSummary | None:
-        return None if made is None else replace(made, why=why)
+        return None if made is None else made._replace(why=why)
 
     def _hash(self, cut: int, skipped: Sequence[int]) -> str:
         for unit in self._log.units[len(self._chain) - 1 : cut]:

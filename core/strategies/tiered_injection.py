@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..assembler import Context, UnitAssembler
 from ..boundaries import Keep, keep_boundary, on_grid
@@ -48,8 +49,7 @@ class TieredInjection:
         return _Assembler(context, self)
 
 
-@dataclass(frozen=True, slots=True)
-class _Draft:
+class _Draft(NamedTuple):
     """A prompt with a given cut, all its retrieved results left out: what they may have is decided last."""
 
     cut: int
@@ -69,6 +69,8 @@ class _Assembler(UnitAssembler):
             context = replace(context, budget=budget - strategy.overhead)
         super().__init__(context)
         self.strategy = strategy
+        self._setting = strategy.keep.setting
+        """The setting that the kept part of the plan in the making goes by."""
         self.retrieval = Retrieval(self.log, context)
         self.summaries = RollingSummaries(
             self.log,
@@ -96,6 +98,7 @@ class _Assembler(UnitAssembler):
             return self.untouched(Status.SKIPPED_SHORT if asked else Status.FITS)
         self.activation.catch_up()
         self.retrieval.catch_up()
+        self._setting = settings.keep.setting
         draft = self._compressed(self._draft(0))
         if self._over(draft.tokens):
             fewer_tools = self._draft(draft.cut, summarised=draft.summary is not None, only_newest=True)
@@ -111,7 +114,7 @@ class _Assembler(UnitAssembler):
         """Return the draft whose older part is one summary, where the whole is above the trigger and that helps."""
         if not self._triggered(whole.tokens):
             return whole
-        wanted = keep_boundary(self.log, self.strategy.keep).cut
+        wanted, self._setting = keep_boundary(self.log, self.strategy.keep)
         drafts: dict[int, _Draft] = {}
 
         def fits(cut: int) -> bool:
@@ -134,7 +137,8 @@ class _Assembler(UnitAssembler):
         return not self._triggered(tokens) if self.strategy.trigger else not self._over(tokens)
 
     def _draft(self, cut: int, summarised: bool = True, only_newest: bool = False) -> _Draft:
-        inactive = list(self.activation.inactive(cut, self.extras(cut), only_newest))
+        groups = self.activation.tools
+        inactive = list(self.activation.inactive(cut, self.extras(cut), only_newest)) if groups else []
         head = self.head_edits.without(inactive, self.activation, None)
         kept = self.kept_tokens(cut) - self.fixed.tokens - self.retrieval.weight(cut)
         bare = kept + self.head_edits.tokens(head)
@@ -167,12 +171,11 @@ class _Assembler(UnitAssembler):
         return tokens + sum(edit.tokens - self.log.units[index].tokens for index, edit in edits.items())
 
     def _made(self, draft: _Draft, edits: Mapping[int, Edit], tokens: int) -> Plan:
-        setting = keep_boundary(self.log, self.strategy.keep).setting
         folded = draft.summary.first if draft.summary else draft.cut
         runs = (
             Run(0, folded, Fate.DROP, "older than the rolling summary has room for", "strategy.summary_chars"),
             Run(folded, draft.cut, Fate.FOLD, "in the rolling summary", "strategy.trigger"),
-            Run(draft.cut, self.count, Fate.KEEP, "in the kept part", setting),
+            Run(draft.cut, self.count, Fate.KEEP, "in the kept part", self._setting),
         )
         head = draft.head if draft.head.deferred or draft.head.injected else None
         return self.made(self.with_extras(runs, draft.cut), tokens, edits=edits, head=head)
