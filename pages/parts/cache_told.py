@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.cache_report import ComparedCall, against_reported
 from core.replay import Replay
+from core.wording import counted
 
 
 def cache_told(captured: Replay, call: int) -> str:
@@ -14,7 +15,7 @@ def cache_told(captured: Replay, call: int) -> str:
 
 def sentence(found: ComparedCall) -> str:
     """Return reported and predicted reads in tokens; a prediction from the provider's own figures comes first."""
-    said = f"Prompt cache: {found.reported:,} of {found.sent:,} tokens read as reported"
+    said = f"Prompt cache: {found.reported:,} of {counted(found.sent, 'token')} read as reported"
     predicted, source = found.from_reported, "the usage of the call before"
     if predicted is None:
         predicted, source = found.from_counts, "our count of the call before"
