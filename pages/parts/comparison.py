@@ -112,7 +112,8 @@ def settings_line(said: Mapping[str, Any]) -> str:
         for name, value in strategy.items()
         if name != "kind" and not (name.startswith("keep_") and not said.get("name"))
     ]
-    extra = [f"{len(said[name])} {name}" for name in ("rules", "shrink") if said.get(name)]
+    kinds = (("rules", "rule"), ("shrink", "shrinker"))
+    extra = [counted(len(said[name]), noun) for name, noun in kinds if said.get(name)]
     return " · ".join([*shown, *extra]) or "default settings"
 
 
