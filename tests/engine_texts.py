@@ -8,6 +8,7 @@ from typing import Any
 from core import marks
 from core.dialects import dialect as dialect_named
 from core.errors import RequestError
+from core.marks import SUMMARY
 from core.plan import Action
 from core.runtime import ContextRuntime, Hints, Result
 from core.spans import Span
@@ -39,7 +40,8 @@ def check_decisions_tell(body: Wire, dialect: str, result: Result, spans: dict[s
     for made in result.decisions:
         if made.span_id in spans:
             kept = made.action is Action.KEEP
-            told.append((made.span_id, spans[made.span_id].text if kept else made.replacement or ""))
+            stands = (made.replacement or "").replace(f"\n{SUMMARY}", SUMMARY)  # two texts for one span, line by line
+            told.append((made.span_id, spans[made.span_id].text if kept else stands))
         elif made.replacement is not None:
             put.append(made.replacement)
     head = "".join(text for span_id, text in told if span_id.startswith("s"))
