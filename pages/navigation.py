@@ -11,6 +11,8 @@ st.html(
     ".stMainBlockContainer{padding-top:4rem;padding-bottom:3rem;max-width:1720px}"
     ".stMain h1{font-size:1.6rem;padding:0 0 .25rem;line-height:1.3}"
     "[data-testid=stMetricValue]{font-size:1.7rem}"
+    # What walks through calls ends where the row ends, also where it has fewer numbers than room.
+    "[data-testid=stPagination]{justify-content:flex-end}"
     # The dark theme's primary colour is pale, so what stands on it is dark.
     f"[data-testid=stBaseButton-primary]{{color:{'#12171a' if is_dark() else '#ffffff'}}}"
     "</style>"

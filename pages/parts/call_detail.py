@@ -27,6 +27,7 @@ from .frames import (
     segments,
 )
 from .loading import Opened
+from .pager import pager
 from .picking import picked_call, table_choice
 from .state import CALL, is_dark
 from .texts import body_text, bounded
@@ -91,7 +92,7 @@ def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]
     calls = len(opened.transcript.calls)
     left, middle, right = st.columns([4, 4, 3], vertical_alignment="center")
     with right.container(horizontal=True, horizontal_alignment="right"):
-        call = st.pagination(calls, default=peak, key=CALL, bind="query-params", max_visible_pages=5)
+        call = pager(calls, CALL, peak)
     with middle:
         view = st.segmented_control(
             "View", [SPANS, SINCE, REQUEST, RESPONSE], default=SPANS, required=True, key="view",

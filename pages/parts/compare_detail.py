@@ -19,6 +19,7 @@ from .comparison import CAPTURED, Candidate, differing_calls
 from .edge import edge, escaped
 from .fates import Fates, fate_text, fates
 from .loading import Opened
+from .pager import pager
 from .picking import picked_call, table_choice
 from .rule_notes import hint_lines, rule_notes
 from .score import Measure, measures
@@ -161,7 +162,7 @@ def _choice(found: Comparison, peak: int) -> tuple[int, str]:
     left, right = st.columns([5, 4], vertical_alignment="center")
     with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         st.toggle("Only differences", True, key="only_differences", bind="query-params")
-        call = st.pagination(calls, default=peak, key=CALL, bind="query-params", max_visible_pages=5)
+        call = pager(calls, CALL, peak)
     with left.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Call {call}** of {calls:,}", width="content")
         view = st.segmented_control(

@@ -11,6 +11,7 @@ from core.wording import counted
 from storage import Library, Summary
 
 from .edge import edge, escaped
+from .pager import pager
 from .peaks import peaks
 from .state import TRANSCRIPT
 
@@ -41,7 +42,7 @@ def transcript_list(store: Library) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.caption(f"{counted(found, 'transcript')}. Click one to open it.", width="content")
         if found > PAGE:
-            st.pagination(-(-found // PAGE), key="page", bind="query-params")
+            pager(-(-found // PAGE), "page")
     _action(store, summaries)
 
 
