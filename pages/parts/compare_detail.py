@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.config import Configuration
 from core.replay import Replay
-from core.scorecard import UPPER_BOUND
 from core.wire import body_sha256
 from core.wording import counted
 
@@ -21,13 +20,19 @@ from .fates import Fates, fate_text, fates
 from .loading import Opened
 from .pager import pager
 from .picking import picked_call, table_choice
+from .previews import ONE_LINE, one_line
 from .rule_notes import hint_lines, rule_notes
-from .score import Measure, measures
+from .score_view import NARROW, score
 from .state import CALL, is_dark
 from .texts import body_text, bounded, named_column
 from .turns import Bar, bar_of_call, bars_of_calls, bars_of_turns, edges, turns_of
 
 SPANS, REQUESTS = "Spans", "Requests"
+
+WRAPPING = 66
+"""Pixels of a row from which on Streamlit wraps its texts."""
+WRAPPED_TITLE = 40
+"""Characters of a span's title that such a row holds in a narrow column."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ def results(found: Comparison) -> None:
     with edge():
         peak = found.opened.figures(found.captured).peak_call + 1
         chart = st.container()
-        _score(found)
+        score(found.opened, found.captured, found.candidates)
         rule_notes(found.candidates)
         call, view = _choice(found, peak)
         hint_lines(found.replays, call - 1)
@@ -123,39 +128,6 @@ def line_columns(every: dict[str, Replay], bars: Sequence[Bar]) -> pd.DataFrame:
     return frame
 
 
-def _score(found: Comparison) -> None:
-    violations = [found.opened.violations(candidate.config) for candidate in found.candidates]
-    captured = found.opened.scorecard(found.captured)
-    rows = measures(captured, [found.opened.scorecard(candidate.config) for candidate in found.candidates])
-    table, best = score_table(rows, [CAPTURED, *found.names])
-    ink = "#5eead4" if is_dark() else "#0f766e"
-    marked = best.map(lambda is_best: f"color: {ink}; font-weight: 600" if is_best else "")
-    st.dataframe(
-        table.style.apply(lambda _: marked, axis=None),
-        key="scorecard",
-        hide_index=True,
-        height="content",
-        column_config={name: named_column(name, alignment="left" if name == "" else "right") for name in table.columns},
-        alt="Measures of each configuration",
-    )
-    for candidate, broken in zip(found.candidates, violations, strict=True):
-        if broken.first:
-            st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
-    st.caption(
-        "Differences are against what was captured; the best value of a row is coloured. Lost is what the recorded"
-        f" responses took from their prompts and a configuration would not have sent. {UPPER_BOUND} Cost as of the"
-        f" calls' dates ({captured.prices}), with the recorded replies; unknown is not zero."
-    )
-
-
-def score_table(rows: Sequence[Measure], names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the scorecard as texts, and which of its cells are best."""
-    columns = ["", *names]
-    texts = [[measure.name, *(cell.text for cell in measure.cells)] for measure in rows]
-    best = [[False, *(cell.best for cell in measure.cells)] for measure in rows]
-    return pd.DataFrame(texts, columns=columns), pd.DataFrame(best, columns=columns)
-
-
 def _choice(found: Comparison, peak: int) -> tuple[int, str]:
     """Show which call is chosen (from 1) and how it is looked at; return both."""
     calls = len(found.opened.transcript.calls)
@@ -201,13 +173,15 @@ def _fates(found: Comparison, call: int) -> None:
     if not shown:
         return
     places = {id(row): place for place, row in enumerate(rows, start=1)}
+    narrow = len(found.candidates) >= NARROW
     table = fate_table(shown, [places[id(row)] for row in shown], found.names)
     row = table_choice(
         _coloured(table, shown, found.names),
         [fate.block.id for fate in shown],
         key=f"fates_{found.opened.summary.id}_{call}_{len(shown)}_{len(found.candidates)}",
         fallback=next((at for at, fate in enumerate(shown) if fate.differs), 0),
-        height=440,
+        height=560 if narrow else 440,
+        row_height=WRAPPING if narrow else None,
         columns=_columns(found.names),
         alt=f"What each configuration does with the spans of call {call + 1}",
     )
@@ -216,11 +190,12 @@ def _fates(found: Comparison, call: int) -> None:
 
 def fate_table(rows: Sequence[Fates], places: Sequence[int], names: Sequence[str]) -> pd.DataFrame:
     """Return the table of spans with a column of decisions for each configuration."""
+    most = WRAPPED_TITLE if len(names) >= NARROW else ONE_LINE
     frame = pd.DataFrame(
         {
             "#": places,
             "kind": [[row.block.kind] for row in rows],
-            "span": [row.block.title for row in rows],
+            "span": [one_line(row.block.title, most) for row in rows],
             "tokens": [row.block.tokens for row in rows],
         }
     )
@@ -245,8 +220,9 @@ def _columns(names: Sequence[str]) -> Mapping[str, object]:
         options=[str(kind) for kind in kinds], color=list(kinds.values()), width=112
     )
     plain = {"#": number(width=42), "kind": chips, "tokens": number(format="localized", width=60)}
-    texts = {"span": 190, **dict.fromkeys(names, 225)}
-    return plain | {name: named_column(name, width=width) for name, width in texts.items()}
+    narrow = len(names) >= NARROW
+    texts = {"span": 150 if narrow else 190, **dict.fromkeys(names, 180 if narrow else 225)}
+    return plain | {name: named_column(name, narrow=narrow, width=width) for name, width in texts.items()}
 
 
 def _fate_detail(found: Comparison, row: Fates) -> None:

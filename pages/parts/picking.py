@@ -11,6 +11,9 @@ import streamlit as st
 from .charts import PICKED
 from .state import CALL, SPAN
 
+ROW = 35
+"""Pixels of a row of one line."""
+
 
 def picked_call(key: str) -> None:
     """Take a click on a chart as the choice of a call (callback).
@@ -36,6 +39,7 @@ def table_choice(
     height: int,
     columns: Mapping[str, Any],
     alt: str,
+    row_height: int | None = None,
 ) -> int:
     """Show a table of spans, and return the chosen row: the span that the address names, else `fallback`.
 
@@ -50,7 +54,8 @@ def table_choice(
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [chosen]}},
         hide_index=True,
-        height=height if 36 * (len(ids) + 1) > height else "content",
+        height=height if ((row_height or ROW) + 1) * len(ids) + ROW > height else "content",
+        row_height=row_height,
         column_config=dict(columns),
         placeholder="",
         alt=alt,

@@ -25,21 +25,23 @@ WRAPPED = 100_000
 
 LONGEST_NAME = 30
 """Characters of a configuration's name in a legend or a table's head."""
+LONGEST_NARROW_NAME = 23
+"""The same in the head of a narrow column."""
 NAME_END = 9
 """Characters of its end that stay: names often differ only there."""
 LONGEST_FILE_NAME = 80
 
 
-def cut_name(name: str) -> str:
-    """Return a name with its middle left out where it is long."""
-    if len(name) <= LONGEST_NAME:
+def cut_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """Return a name with its middle left out where it has more than `longest` characters."""
+    if len(name) <= longest:
         return name
-    return f"{name[: LONGEST_NAME - NAME_END - 1].rstrip()}…{name[-NAME_END:].strip()}"
+    return f"{name[: longest - NAME_END - 1].rstrip()}…{name[-NAME_END:].strip()}"
 
 
-def named_column(name: str, **settings: Any) -> Any:
+def named_column(name: str, narrow: bool = False, **settings: Any) -> Any:
     """Return a column of texts under a name; a long one is cut, and whole in the help of the table's head."""
-    cut = cut_name(name)
+    cut = cut_name(name, LONGEST_NARROW_NAME if narrow else LONGEST_NAME)
     return st.column_config.TextColumn(cut, help=None if cut == name else name, **settings)
 
 

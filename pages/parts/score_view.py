@@ -1,0 +1,63 @@
+"""The scorecard of a comparison as a table, and what its words mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from core.config import Configuration
+from core.scorecard import UPPER_BOUND
+
+from .comparison import CAPTURED, Candidate
+from .edge import escaped
+from .loading import Opened
+from .score import Measure, measures
+from .state import is_dark
+from .texts import named_column
+
+NARROW = 4
+"""From so many configurations on their columns are narrow, so that all of them stand on a page of 1,280 pixels."""
+
+
+def score(opened: Opened, captured_config: Configuration, candidates: Sequence[Candidate]) -> None:
+    """Show the scorecard, what is broken, and what its words mean."""
+    names = [candidate.label for candidate in candidates]
+    violations = [opened.violations(candidate.config) for candidate in candidates]
+    captured = opened.scorecard(captured_config)
+    rows = measures(captured, [opened.scorecard(candidate.config) for candidate in candidates])
+    table, best = score_table(rows, [CAPTURED, *names])
+    ink = "#5eead4" if is_dark() else "#0f766e"
+    marked = best.map(lambda is_best: f"color: {ink}; font-weight: 600" if is_best else "")
+    st.dataframe(
+        table.style.apply(lambda _: marked, axis=None),
+        key="scorecard",
+        hide_index=True,
+        height="content",
+        column_config=_score_columns(names),
+        alt="Measures of each configuration",
+    )
+    for candidate, broken in zip(candidates, violations, strict=True):
+        if broken.first:
+            st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
+    st.caption(
+        "Differences are against what was captured; the best value of a row is coloured. Lost is what the recorded"
+        f" responses took from their prompts and a configuration would not have sent. {UPPER_BOUND} Cost as of the"
+        f" calls' dates ({captured.prices}), with the recorded replies; unknown is not zero."
+    )
+
+
+def _score_columns(names: Sequence[str]) -> Mapping[str, object]:
+    """Return the columns of the scorecard: the names of its measures are never cut."""
+    narrow = len(names) >= NARROW
+    columns = {name: named_column(name, narrow=narrow, alignment="right") for name in (CAPTURED, *names)}
+    return {"": named_column("", alignment="left", width=205), **columns}
+
+
+def score_table(rows: Sequence[Measure], names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the scorecard as texts, and which of its cells are best."""
+    columns = ["", *names]
+    texts = [[measure.name, *(cell.text for cell in measure.cells)] for measure in rows]
+    best = [[False, *(cell.best for cell in measure.cells)] for measure in rows]
+    return pd.DataFrame(texts, columns=columns), pd.DataFrame(best, columns=columns)

@@ -1,0 +1,47 @@
+"""What only a browser shows of Compare: that all configurations stand side by side, and where its links lead."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.driver import Viewer
+from tests.browser.test_advise import number_of
+
+Open = Callable[..., Viewer]
+
+FOUR: list[dict[str, Any]] = [
+    {"kind": "keep_last", "keep_steps": 8, "step": 4000},
+    {"kind": "mask_tool_results"},
+    {"kind": "summarize_and_keep", "keep_steps": 8, "min_turns": 0, "min_steps": 0},
+    {"kind": "tiered_injection", "keep_steps": 8},
+]
+HIDDEN = """() => [...document.querySelectorAll('[data-testid=stDataFrame] .dvn-scroller')]
+    .map(table => table.scrollWidth - table.clientWidth)"""
+
+
+def compared(view: Open, source: str, names: list[str], **window: Any) -> Viewer:
+    """Open Compare with four configurations on a sample."""
+    slots = {
+        slot: json.dumps({"strategy": strategy} | ({"name": name} if name else {}))
+        for slot, strategy, name in zip("abcd", FOUR, names, strict=True)
+    }
+    address = {"transcript": number_of(view, source), "budget": "30000", "call": "55", **slots}
+    viewer = view(f"/compare?{urlencode(address)}", **window)
+    viewer.chart()
+    viewer.says("hidden: what all configurations treat alike.")
+    viewer.settle()
+    return viewer
+
+
+LONG = [f"the support bot of the northern region in production, variant {number}" for number in range(4)]
+
+
+@pytest.mark.parametrize("names", [[""] * 4, LONG], ids=["short", "long"])
+def test_four_configurations_stand_side_by_side_on_a_small_screen(view: Open, names: list[str]) -> None:
+    viewer = compared(view, "coding_agent", names, width=1280)
+    assert viewer.page.evaluate(HIDDEN) == [0, 0]
