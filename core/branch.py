@@ -23,13 +23,15 @@ class Branch:
         self._parents, self._depths = transcript.parents, transcript.depths
         self.path: list[int] = []
 
-    def to(self, last: int) -> None:
-        """Make `path` the nodes of the branch that ends with `last`."""
+    def to(self, last: int) -> int:
+        """Make `path` the nodes of the branch that ends with `last`; return how many of them it had before."""
         new = []
         while last != ROOT and not self.has(last):
             new.append(last)
             last = self._parents[last]
-        self.path[0 if last == ROOT else self._depths[last] + 1 :] = reversed(new)
+        shared = 0 if last == ROOT else self._depths[last] + 1
+        self.path[shared:] = reversed(new)
+        return shared
 
     def has(self, node: int) -> bool:
         """Return whether a node is on the branch."""
@@ -60,3 +62,16 @@ class Branch:
 
 
 _LAST_PART = 1 << 30
+
+
+def shared_messages(transcript: Transcript, captured: bool) -> list[int]:
+    """Return for each call how many messages its prompt shares with the one before: as captured, or whole histories."""
+    known: list[int] | None = transcript.memo.get((SHARED, captured))
+    if known is None:
+        branch = Branch(transcript)
+        lasts = (call.captured if captured else call.history for call in transcript.calls)
+        known = transcript.memo[SHARED, captured] = [branch.to(last) for last in lasts]
+    return known
+
+
+SHARED = "shared messages"

@@ -8,11 +8,11 @@ is None where the range says nothing about which end is likelier.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .branch import Branch
+from .branch import shared_messages
 from .cache_rules import SLACK, CacheRule, cache_rule
 from .common_prefix import Cause, Prefix, common_prefix, head_tokens, inner
 from .decisions import Action, Decision
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from .replay import Replay
 
 
-@dataclass(frozen=True, slots=True)
-class CachedCall:
+class CachedCall(NamedTuple):
     """One call: tokens sent, shared with the prompt before, read from the cache and written to it.
 
     All include `hidden`, the tokens that the recording does not hold: they stand first, so they are read first.
@@ -141,92 +140,103 @@ def cache(replay: Replay) -> Cache:
     return Cache(replay, walk.rules, rows)
 
 
+class _Read(NamedTuple):
+    """What is read from the cache and written to it, with the range and what explains it."""
+
+    cached: int | None
+    written: int | None
+    low: int
+    high: int
+    cause: Cause
+
+
 class _Walk:
     """Follows the prompts from call to call, and the marked places that are still good."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay, self._transcript = replay, replay.transcript
-        self._branch = Branch(replay.transcript)
+        self._shared = shared_messages(replay.transcript, captured=replay.of_captured)
         self._marks: list[int] = []
         self._marked = has_marks(replay.transcript)
         self._hidden = [tokens or 0 for tokens in replay.calibration.not_recorded]
         self.rules: list[CacheRule | None] = []
-        self._models: list[str | None] = []
+        self._model: str | None = None
 
     def row(self, call: int) -> CachedCall:
         """Predict one call."""
-        plan, model = self._replay.plan(call), self._replay.model_of(call)
+        plan, model, hidden = self._replay.plan(call), self._replay.model_of(call), self._hidden[call]
         rule = cache_rule(model, self._transcript.dialect)
-        prefix = self._prefix(call, plan, model)
+        tokens, cause, unit = self._prefix(call, plan, model)
         self.rules.append(rule)
-        self._models.append(model)
-        sent, hidden = plan.tokens_after + self._hidden[call], self._hidden[call]
-        start = CachedCall(sent, prefix.tokens, None, None, 0, prefix.tokens, prefix.cause, prefix.unit, hidden)
-        if rule is None:
-            return start
-        if rule.by_marks and self._transcript.calls[call].fidelity is Fidelity.CAPTURED and not self._marked:
-            return replace(start, cached=0, written=0, high=0, cause=prefix.cause or Cause.NO_MARKS)
-        return self._bounded(call, rule, start, plan, self._read(call, rule, start, plan))
+        self._model = model
+        sent = plan.tokens_after + hidden
+        cached, written, low, high, cause = self._read(call, plan, rule, sent, tokens, cause)
+        return CachedCall(sent, tokens, cached, written, low, high, cause, unit, hidden)
 
     def _prefix(self, call: int, plan: Plan, model: str | None) -> Prefix:
-        shared = self._shared(self._replay.last_message(call))
         if call == 0:
             return Prefix(0, Cause.FIRST_CALL)
-        if model != self._models[-1]:
+        if model != self._model:
             return Prefix(0, Cause.MODEL)
-        found = common_prefix(self._replay.plan(call - 1), plan, shared)
-        if found.cause in (Cause.TOOLS, Cause.SYSTEM):
+        found = common_prefix(self._replay.plan(call - 1), plan, self._shared[call])
+        if not self._hidden[call] or found.cause in (Cause.TOOLS, Cause.SYSTEM):
             return found
         return found._replace(tokens=found.tokens + self._hidden[call])
 
-    def _shared(self, last: int) -> int:
-        """Follow the branch that ends with a message; return how many messages it shares with the one before."""
-        node, parents = last, self._transcript.parents
-        while node >= 0 and not self._branch.has(node):
-            node = parents[node]
-        self._branch.to(last)
-        return self._transcript.depths[node] + 1 if node >= 0 else 0
-
-    def _read(self, call: int, rule: CacheRule, row: CachedCall, plan: Plan) -> int:
-        """Return what is read if everything before is still there, in tokens."""
+    def _read(self, call: int, plan: Plan, rule: CacheRule | None, sent: int, prefix: int, cause: Cause) -> _Read:
+        if rule is None:
+            return _Read(None, None, 0, prefix, cause)
+        captured = self._transcript.calls[call].fidelity is Fidelity.CAPTURED
+        if rule.by_marks and captured and not self._marked:
+            return _Read(0, 0, 0, 0, cause or Cause.NO_MARKS)
         if rule.by_marks:
-            return self._read_to_mark(rule, row, plan)
-        tokens = row.prefix
-        if rule.with_output and row.cause is Cause.NONE:
-            before = self._transcript.calls[call - 1]
-            output = output_tokens(self._transcript, before, self._replay.counter_of(call - 1))
-            tokens += output.tokens or 0
-        return min(rule.rounded(tokens), row.sent)
+            read = self._read_to_mark(call, plan, rule, prefix, cause)
+        else:
+            read = min(rule.rounded(prefix + self._output_before(call, rule, cause)), sent)
+        return self._bounded(call, plan, rule, sent, read, cause)
 
-    def _read_to_mark(self, rule: CacheRule, row: CachedCall, plan: Plan) -> int:
+    def _output_before(self, call: int, rule: CacheRule, cause: Cause) -> int:
+        """Return the tokens of the reply before, where it is cached with its prompt and the whole of that repeated."""
+        if not rule.with_output or cause is not Cause.NONE:
+            return 0
+        before = self._transcript.calls[call - 1]
+        return output_tokens(self._transcript, before, self._replay.counter_of(call - 1)).tokens or 0
+
+    def _read_to_mark(self, call: int, plan: Plan, rule: CacheRule, prefix: int, cause: Cause) -> int:
         """Return the tokens up to the last marked place that is repeated. Marks are kept without what is hidden."""
-        if row.cause in (Cause.TOOLS, Cause.SYSTEM, Cause.MODEL, Cause.FIRST_CALL):
+        hidden = self._hidden[call]
+        if cause in _ANEW:
             self._marks = []
-        while self._marks and self._marks[-1] > row.prefix - row.hidden:
+        while self._marks and self._marks[-1] > prefix - hidden:
             self._marks.pop()
-        read = self._marks[-1] + row.hidden if self._marks else 0
+        read = self._marks[-1] + hidden if self._marks else 0
         if not self._marks:
             self._marks.append(head_tokens(plan))
         self._marks.append(plan.tokens_after)
         return read if read >= rule.minimum else 0
 
-    def _bounded(self, call: int, rule: CacheRule, row: CachedCall, plan: Plan, read: int) -> CachedCall:
+    def _bounded(self, call: int, plan: Plan, rule: CacheRule, sent: int, read: int, cause: Cause) -> _Read:
         """Return the prediction with its range: first call, pause, human message after thinking."""
-        head = rule.rounded(min(head_tokens(plan) + row.hidden, row.sent))
-        if row.cause is Cause.FIRST_CALL:
-            return replace(row, high=head)
-        low, high, cause, cached = read, read, row.cause, read
+        if cause is Cause.FIRST_CALL:
+            return _Read(None, None, 0, self._head(call, plan, rule, sent), cause)
+        low, high, cached = read, read, read
         pause = _pause(self._transcript.calls[call - 1], self._transcript.calls[call])
         if pause is not None and rule.life is not None and pause > rule.life and read:
             low, cause = 0, cause or Cause.PAUSE
             if pause > (rule.longest_life or rule.life) * SLACK:
                 cached = high = 0
-        elif rule.by_marks and cause is Cause.NONE and read > head and self._is_after_thinking(call, plan):
-            low, cause = head, Cause.THINKING
         elif cause is Cause.NONE and not read:
             cause = Cause.TOO_SHORT
-        written = row.sent - cached if rule.by_marks and row.sent >= rule.minimum else 0
-        return replace(row, cached=cached, written=written, low=low, high=high, cause=cause)
+        elif rule.by_marks and cause is Cause.NONE:
+            head = self._head(call, plan, rule, sent)
+            if read > head and self._is_after_thinking(call, plan):
+                low, cause = head, Cause.THINKING
+        written = sent - cached if rule.by_marks and sent >= rule.minimum else 0
+        return _Read(cached, written, low, high, cause)
+
+    def _head(self, call: int, plan: Plan, rule: CacheRule, sent: int) -> int:
+        """Return the most that is read where only the fixed part is known to be cached."""
+        return rule.rounded(min(head_tokens(plan) + self._hidden[call], sent))
 
     def _is_after_thinking(self, call: int, plan: Plan) -> bool:
         """Return whether a human message is new and the turn before it held thinking."""
@@ -236,6 +246,10 @@ class _Walk:
         opener = before.log.openers[before.count - 1] if before.count else -1
         found = after.log.kinds.between(max(0, opener), after.count)
         return any(tokens for kind, tokens in found if kind is SpanKind.THINKING)
+
+
+_ANEW = frozenset({Cause.TOOLS, Cause.SYSTEM, Cause.MODEL, Cause.FIRST_CALL})
+"""Causes after which no marked place is repeated."""
 
 
 def _pause(before: Call, after: Call) -> float | None:

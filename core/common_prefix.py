@@ -7,14 +7,11 @@ compared one by one. The order is the providers': tools, then system, then messa
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import pairwise
-from operator import attrgetter
 from typing import Any, NamedTuple
 
-from .decisions import NO_REPLACEMENTS, Fate, Replacement, Run
+from .decisions import NO_REPLACEMENTS, NOTHING, Fate, Replacement, Run
 from .plan import Plan
 from .shrunk_plan import ShrunkPlan
 from .spans import SpanKind
@@ -86,35 +83,70 @@ def head_tokens(plan: Plan) -> int:
     plan = inner(plan)
     if plan.head is None:
         return plan.fixed.tokens
-    return plan.head.overhead + sum(tokens for _, tokens, _ in _head_blocks(plan))
+    return plan.head.overhead + _kept_of_fixed(plan) + sum(text.tokens for text in plan.head.injected)
 
 
-def _head_blocks(plan: Plan) -> Iterator[tuple[str, int, bool]]:
-    """Yield text, tokens and whether it is a tool's, for all blocks of the fixed part as sent, tools first."""
+def _kept_of_fixed(plan: Plan) -> int:
+    """Return the tokens of the fixed part's texts as sent, without frames and without what a strategy puts in."""
+    tokens = plan.fixed.tokens - plan.fixed.overhead
+    if plan.head is None or not plan.head.deferred:
+        return tokens
+    return tokens - sum(tool.tokens for tool in plan.fixed.tools if tool.part in plan.head.deferred)
+
+
+class _Block(NamedTuple):
+    """A part of what stands before the messages, as sent."""
+
+    text: str
+    tokens: int
+    is_tool: bool
+
+
+def _head_blocks(plan: Plan) -> Iterator[_Block]:
+    """Yield all blocks of the fixed part as sent, tools first."""
+    yield from _fixed_blocks(plan)
+    yield from _injected_blocks(plan)
+
+
+def _fixed_blocks(plan: Plan) -> Iterator[_Block]:
     deferred = plan.head.deferred if plan.head else {}
     for tool in plan.fixed.tools:
         if tool.part not in deferred:
-            yield tool.text, tool.tokens, True
+            yield _Block(tool.text, tool.tokens, True)
     for span in plan.fixed.spans:
         if span.kind is not SpanKind.TOOL_DEFINITION:
-            yield span.text, span.tokens, False
-    for text in plan.head.injected if plan.head else ():
-        yield text.text, text.tokens, False
+            yield _Block(span.text, span.tokens, False)
+
+
+def _injected_blocks(plan: Plan) -> Iterator[_Block]:
+    return (_Block(text.text, text.tokens, False) for text in (plan.head.injected if plan.head else ()))
 
 
 def _head_prefix(before: Plan, after: Plan) -> Prefix | None:
     """Return what two fixed parts share if they differ; None if they are the same."""
-    if before.fixed is after.fixed and before.head is after.head:
-        return None
-    old, new, tokens = list(_head_blocks(before)), list(_head_blocks(after)), 0
+    if before.fixed is after.fixed:
+        if before.head is after.head:
+            return None
+        if _deferred(before) == _deferred(after):
+            return _differing(_injected_blocks(before), _injected_blocks(after), _kept_of_fixed(after))
+    return _differing(_head_blocks(before), _head_blocks(after), 0)
+
+
+def _deferred(plan: Plan) -> Mapping[int, str]:
+    return plan.head.deferred if plan.head else NOTHING
+
+
+def _differing(before: Iterable[_Block], after: Iterable[_Block], tokens: int) -> Prefix | None:
+    """Return the prefix up to the first block that differs, `tokens` standing before all; None if none does."""
+    old, new = list(before), list(after)
     for mine, theirs in zip(old, new, strict=False):
-        if mine[0] != theirs[0] or mine[2] != theirs[2]:
+        if mine.text != theirs.text or mine.is_tool != theirs.is_tool:
             break
-        tokens += theirs[1]
+        tokens += theirs.tokens
     else:
         if len(old) == len(new):
             return None
-    tools = [block[0] for block in old if block[2]] != [block[0] for block in new if block[2]]
+    tools = [block.text for block in old if block.is_tool] != [block.text for block in new if block.is_tool]
     return Prefix(tokens, Cause.TOOLS if tools else Cause.SYSTEM)
 
 
@@ -126,25 +158,27 @@ def _first_difference(before: Plan, after: Plan) -> int | None:
 
 
 def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
-    edges = sorted({0, stop, *(run.start for plan in (before, after) for run in plan.runs if run.start < stop)})
-    for start, end in pairwise(edges):
-        if _sends(_run_at(before, start)) is not _sends(_run_at(after, start)):
+    """Walk both lists of runs at once, and look at single units only where their fates differ."""
+    old, new, start = iter(before.runs), iter(after.runs), 0
+    mine = theirs = _NO_RUN
+    while start < stop:
+        mine = mine if start < mine.stop else next(old)
+        theirs = theirs if start < theirs.stop else next(new)
+        end = min(mine.stop, theirs.stop, stop)
+        if _sends(mine) is not _sends(theirs):
             for index in range(start, end):
                 if before.fate(index)[0] is not after.fate(index)[0]:
                     return index
+        start = max(start, end)
     return stop
+
+
+_NO_RUN = Run(0, 0, Fate.KEEP)
 
 
 def _sends(run: Run) -> Fate:
     """Return the fate by what is sent in the unit's place: what is folded elsewhere is as gone as what is dropped."""
     return Fate.DROP if run.fate is Fate.FOLD else run.fate
-
-
-_start = attrgetter("start")
-
-
-def _run_at(plan: Plan, index: int) -> Run:
-    return plan.runs[bisect_right(plan.runs, index, key=_start) - 1]
 
 
 def _first_edited(before: Plan, after: Plan, stop: int) -> int:

@@ -9,22 +9,19 @@ A configuration whose summaries a model writes pays for each when it is first ne
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .cache import CachedCall
 from .cache_lives import HourLife, hour_life, hour_written
 from .output_tokens import Output, output_tokens
-from .prices import PriceTable, Tokens, cost_in_usd, price_table
+from .prices import PriceTable, Rates, Tokens, cost_in_usd, price_table, rates_of
 from .summary_calls import SummaryCall, SummaryCalls
 
 if TYPE_CHECKING:
     from .replay import Replay
 
 
-@dataclass(frozen=True, slots=True)
-class CallCost:
+class CallCost(NamedTuple):
     """What one call costs in US dollars, with bounds by what the cache may have held; None where unknown.
 
     All three include `summaries_usd`: what a model is paid for the summaries that this call is the first to need.
@@ -104,34 +101,44 @@ def cost(replay: Replay) -> Cost:
 
 
 def _calls(replay: Replay) -> Iterator[CallCost]:
-    life = hour_life(replay.transcript)
+    priced = _Pricing(replay)
     by_model = getattr(replay.config.strategy, "summary", None) == "model"
     written = SummaryCalls(replay.summaries) if by_model else None
-    for call, row in enumerate(replay.cache.calls):
-        made, counter = replay.transcript.calls[call], replay.counter_of(call)
-        output = output_tokens(replay.transcript, made, counter)
-        priced = _call(replay, call, row, output, life)
-        summaries = written.needed(replay.plan(call), counter) if written else ()
-        yield _with_summaries(priced, summaries, replay.model_of(call), made.at) if summaries else priced
+    for call in range(len(replay.transcript.calls)):
+        found = priced.call(call)
+        needed = written.needed(replay.plan(call), replay.counter_of(call)) if written else ()
+        at = replay.transcript.calls[call].at
+        yield _with_summaries(found, needed, replay.model_of(call), at) if needed else found
 
 
-def _call(replay: Replay, call: int, row: CachedCall, output: Output, life: HourLife) -> CallCost:
-    if output.tokens is None:
-        return CallCost(None, None, None, output)
-    model, at = replay.model_of(call), replay.transcript.calls[call].at
-    known = row.cached if row.cached is not None else row.low
-    writes = bool(row.written) or (row.cached is None and replay.cache.writes(call))
+class _Pricing:
+    """Prices calls by what the cache of a replay says of them."""
 
-    def priced(read: int) -> float | None:
-        write = row.sent - read if writes else 0
-        for_an_hour = hour_written(life, replay.plan(call), row.hidden, read) if write else 0
-        return cost_in_usd(model, at, Tokens(row.sent, read, write, output.tokens or 0, min(write, for_an_hour)))
+    def __init__(self, replay: Replay) -> None:
+        self._replay, self._calls = replay, replay.transcript.calls
+        self._life = hour_life(replay.transcript)
 
-    prices = {read: priced(read) for read in {known, row.low, row.high}}
-    ends = [price for price in (prices[row.low], prices[row.high]) if price is not None]
-    if not ends:
-        return CallCost(None, None, None, output)
-    return CallCost(prices[known], min(ends), max(ends), output, row.hidden, row.cached is None)
+    def call(self, call: int) -> CallCost:
+        """Return the cost of a call without summaries."""
+        replay, made = self._replay, self._calls[call]
+        output = output_tokens(replay.transcript, made, replay.counter_of(call))
+        rates = rates_of(replay.model_of(call), made.at)
+        if output.tokens is None or rates is None:
+            return CallCost(None, None, None, output)
+        row = replay.cache.calls[call]
+        known = row.low if row.cached is None else row.cached
+        usd = self._usd(rates, call, known, output.tokens)
+        ends = [usd if read == known else self._usd(rates, call, read, output.tokens) for read in (row.low, row.high)]
+        return CallCost(usd, min(ends), max(ends), output, row.hidden, row.cached is None)
+
+    def _usd(self, rates: Rates, call: int, read: int, output: int) -> float:
+        row = self._replay.cache.calls[call]
+        writes = bool(row.written) or (row.cached is None and self._replay.cache.writes(call))
+        if not writes:
+            return rates.usd(Tokens(row.sent, read, 0, output))
+        write = row.sent - read
+        for_an_hour = hour_written(self._life, self._replay.plan(call), row.hidden, read) if write else 0
+        return rates.usd(Tokens(row.sent, read, write, output, min(write, for_an_hour)))
 
 
 def _with_summaries(
@@ -140,4 +147,4 @@ def _with_summaries(
     """Return a call's cost with that of new summaries: nothing of theirs is in the cache."""
     spent = _sum([cost_in_usd(model, at, Tokens(each.input, 0, 0, each.output)) for each in summaries])
     usd, low, high = (_sum([value, spent]) for value in (call.usd, call.low, call.high))
-    return replace(call, usd=usd, low=low, high=high, summaries=summaries, summaries_usd=spent)
+    return call._replace(usd=usd, low=low, high=high, summaries=summaries, summaries_usd=spent)

@@ -29,6 +29,14 @@ class Output:
 
 def output_tokens(transcript: Transcript, call: Call, counter: Counter) -> Output:
     """Return the output tokens of a call: reported ones, unless far fewer than the recorded reply counts."""
+    known: dict[tuple[int, str], tuple[Call, Output]] = transcript.memo.setdefault("output_tokens", {})
+    key = (id(call), counter.key)
+    if key not in known:
+        known[key] = (call, _output(transcript, call, counter))  # kept, so that no other call can take its identity
+    return known[key][1]
+
+
+def _output(transcript: Transcript, call: Call, counter: Counter) -> Output:
     reported = call.usage.output
     counted = None if call.response is None else _counted(transcript, call.response, counter)
     if reported is None:
@@ -44,12 +52,8 @@ def _estimated(counter: Counter) -> Exactness:
 
 def _counted(transcript: Transcript, response: Wire, counter: Counter) -> int:
     """Count a reply as its parts have it, without frames: texts, and names and arguments of calls."""
-    known: dict[tuple[int, str], int] = transcript.memo.setdefault("output_tokens", {})
-    key = (id(response), counter.key)
-    if key not in known:
-        parts = dialect(transcript.dialect).message(response).parts
-        known[key] = sum(counter.count(text) for part in parts for text in _texts(part) if text)
-    return known[key]
+    parts = dialect(transcript.dialect).message(response).parts
+    return sum(counter.count(text) for part in parts for text in _texts(part) if text)
 
 
 def _texts(part: Part) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .models import limits_date, priced_references
 
@@ -37,8 +37,7 @@ def price_table() -> PriceTable:
     return PriceTable(f"genai-prices {version('genai-prices')}", CURRENCY, limits_date())
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(NamedTuple):
     """What one call is billed for. `input` includes the tokens read from and written to the cache.
 
     `cache_write` includes `hour_write`, the tokens that are kept for an hour.
@@ -53,18 +52,38 @@ class Tokens:
 
 def cost_in_usd(model: str | None, at: datetime | None, tokens: Tokens) -> float | None:
     """Return what a call costs in US dollars at the prices of its day; None if the model has no known price."""
-    dated = _dated(model.lower(), at or datetime.combine(limits_date(), time(12), UTC)) if model else None
-    if dated is None:
-        return None
-    plain, reply, read, write, hour = (_rate(price, tokens.input) for price in _prices(dated))
-    if plain is None or reply is None:
-        return None
-    # Where the table has no price for a read or a write, the provider charges it as input.
-    usd = (tokens.input - tokens.cache_read - tokens.cache_write) * plain + tokens.output * reply
-    usd += tokens.cache_read * (plain if read is None else read)
-    usd += (tokens.cache_write - tokens.hour_write) * (plain if write is None else write)
-    usd += tokens.hour_write * _hour_rate(plain, write, hour)
-    return usd / 1_000_000
+    rates = rates_of(model, at)
+    return None if rates is None else rates.usd(tokens)
+
+
+class Rates:
+    """The prices of a model at a time. Those without tiers, which most are, are looked up once."""
+
+    def __init__(self, listed: ModelPrice) -> None:
+        writes = listed.cache_write_mtok, listed.cache_write_1h_mtok
+        self._listed = (listed.input_mtok, listed.output_mtok, listed.cache_read_mtok, *writes)
+        flat = all(price is None or isinstance(price, Decimal) for price in self._listed)
+        self._flat = self._for(0) if flat else None
+
+    @property
+    def complete(self) -> bool:
+        """Whether input and output have a price; without both, nothing can be said."""
+        return self._listed[0] is not None and self._listed[1] is not None
+
+    def usd(self, tokens: Tokens) -> float:
+        """Return what so many tokens cost in US dollars."""
+        plain, reply, read, write, hour = self._flat or self._for(tokens.input)
+        sent, cached, written, output, for_an_hour = tokens
+        usd = (sent - cached - written) * plain + output * reply + cached * read + (written - for_an_hour) * write
+        return (usd + for_an_hour * hour) / 1_000_000
+
+    def _for(self, sent: int) -> tuple[float, float, float, float, float]:
+        """Return the prices of input, output, reads, writes and hour-long writes for a prompt of so many tokens."""
+        plain, reply, read, write, hour = (_rate(price, sent) for price in self._listed)
+        plain, reply = plain or 0.0, reply or 0.0
+        # Where the table has no price for a read or a write, the provider charges it as input.
+        dear = plain if write is None else write
+        return plain, reply, plain if read is None else read, dear, _hour_rate(plain, write, hour)
 
 
 def _hour_rate(plain: float, write: float | None, hour: float | None) -> float:
@@ -81,24 +100,25 @@ def _rate(price: Decimal | TieredPrices | None, sent: int) -> float | None:
     return float(next((tier.price for tier in reversed(price.tiers) if sent > tier.start), price.base))
 
 
-_KNOWN: dict[int, tuple[ModelPrice, tuple[Decimal | TieredPrices | None, ...]]] = {}
+_KNOWN: dict[int, tuple[ModelPrice, Rates]] = {}
 """By the identity of an entry, which is kept here so that no other one can take it."""
 
 
-def _prices(dated: ModelPrice) -> tuple[Decimal | TieredPrices | None, ...]:
-    """Return the prices of input, output, cache reads, writes and hour-long writes; the table's own look-up is slow."""
-    if id(dated) not in _KNOWN:
-        writes = dated.cache_write_mtok, dated.cache_write_1h_mtok
-        found = (dated.input_mtok, dated.output_mtok, dated.cache_read_mtok, *writes)
-        _KNOWN[id(dated)] = (dated, found)
-    return _KNOWN[id(dated)][1]
-
-
 @lru_cache(maxsize=4096)
-def _dated(model: str, at: datetime) -> ModelPrice | None:
-    """Return the prices of a model at a time. Calls without a time, and all strategies of a transcript, share them."""
-    listed = _listed(model)
-    return None if listed is None else listed.get_prices(at)
+def rates_of(model: str | None, at: datetime | None) -> Rates | None:
+    """Return the prices of a model at a time, None if it has none that are known.
+
+    Calls without a time, and all strategies of a transcript, share them; so do the times of one entry, because reading
+    an entry is slow.
+    """
+    listed = _listed(model.lower()) if model else None
+    if listed is None:
+        return None
+    dated = listed.get_prices(at or datetime.combine(limits_date(), time(12), UTC))
+    if id(dated) not in _KNOWN:
+        _KNOWN[id(dated)] = (dated, Rates(dated))
+    rates = _KNOWN[id(dated)][1]
+    return rates if rates.complete else None
 
 
 @lru_cache(maxsize=1024)

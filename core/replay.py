@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from .branch import Branch
 from .cache import Cache, cache
 from .calibration import Calibration
 from .config import Configuration, load_config
@@ -24,7 +25,7 @@ from .replay_columns import Columns
 from .spans import SpanKind
 from .summaries import Summaries
 from .tokens import Counter, Exactness
-from .transcript import ROOT, Call, Transcript
+from .transcript import Call, Transcript
 from .wire import Wire
 
 
@@ -110,7 +111,15 @@ class Replay:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The recorded prompts' counts beside what the provider reported for them."""
+        """The recorded prompts' counts beside what the provider reported for them, the same for all strategies."""
+        known = self.transcript.memo.setdefault("calibrations", {})
+        counted_by = self.config.model.model_dump_json()
+        if counted_by not in known:
+            known[counted_by] = self._calibration()
+        made: Calibration = known[counted_by]
+        return made
+
+    def _calibration(self) -> Calibration:
         calls = self.transcript.calls
         if all(call.usage.input is None for call in calls):
             return Calibration(self.transcript, [0] * len(calls), [Exactness.ESTIMATE] * len(calls))
@@ -223,25 +232,14 @@ class _Walk:
         self.engines = engines
         self.captured = captured
         self.feed = UnitFeed()
-        self.path: list[int] = []
+        self.branch = Branch(transcript)
 
     def step(self, call: Call) -> Step:
         """Return what a call adds to the one before."""
         head = self.transcript.heads[call.head]
-        shared = self._walk(call.captured if self.captured else call.history)
+        shared = self.branch.to(call.captured if self.captured else call.history)
         engine = self.engines[_model(head)]
         return self.feed.read(engine, Hints.recorded(call.hints)[0], head, call.head, shared, self._messages_from)
 
-    def _walk(self, last: int) -> int:
-        """Make `path` the branch that ends with `last`; return how many messages it shares with the branch before."""
-        parents, depths = self.transcript.parents, self.transcript.depths
-        new = []
-        while last != ROOT and not (depths[last] < len(self.path) and self.path[depths[last]] == last):
-            new.append(last)
-            last = parents[last]
-        shared = 0 if last == ROOT else depths[last] + 1
-        self.path[shared:] = reversed(new)
-        return shared
-
     def _messages_from(self, start: int) -> list[Wire]:
-        return [self.transcript.messages[index] for index in self.path[start:]]
+        return [self.transcript.messages[index] for index in self.branch.path[start:]]
