@@ -106,7 +106,7 @@ def test_findings_stand_with_a_way_to_their_call(page: Open, store: Library) -> 
     app = page(PAGE, transcript=id_of(store, CODING), soft="30000")
     for finding in found:
         assert finding.sentence in shown(app)
-    assert [link.proto.label for link in app.get("page_link")][:1] == ["Call 61"]
+    assert app.button(key="to_finding_0").label == "Call 61"
 
 
 def test_findings_of_the_configuration_are_another_list(page: Open, store: Library) -> None:

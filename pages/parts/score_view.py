@@ -12,6 +12,7 @@ from core.scorecard import UPPER_BOUND
 
 from .comparison import CAPTURED, Candidate
 from .edge import escaped
+from .findings_view import findings_of_each
 from .loading import Opened
 from .score import Measure, measures
 from .state import is_dark
@@ -22,7 +23,7 @@ NARROW = 4
 
 
 def score(opened: Opened, captured_config: Configuration, candidates: Sequence[Candidate]) -> None:
-    """Show the scorecard, what is broken, and what its words mean."""
+    """Show the scorecard, what is broken, what its words mean, and the findings that it counts."""
     names = [candidate.label for candidate in candidates]
     violations = [opened.violations(candidate.config) for candidate in candidates]
     captured = opened.scorecard(captured_config)
@@ -46,6 +47,8 @@ def score(opened: Opened, captured_config: Configuration, candidates: Sequence[C
         f" responses took from their prompts and a configuration would not have sent. {UPPER_BOUND} Cost as of the"
         f" calls' dates ({captured.prices}), with the recorded replies; unknown is not zero."
     )
+    configs = {CAPTURED: captured_config, **{candidate.slot: candidate.config for candidate in candidates}}
+    findings_of_each(opened, configs, dict(zip(configs, [CAPTURED, *names], strict=True)))
 
 
 def _score_columns(names: Sequence[str]) -> Mapping[str, object]:

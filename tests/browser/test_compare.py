@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.driver import Viewer
 from tests.browser.test_advise import number_of
@@ -45,3 +47,20 @@ LONG = [f"the support bot of the northern region in production, variant {number}
 def test_four_configurations_stand_side_by_side_on_a_small_screen(view: Open, names: list[str]) -> None:
     viewer = compared(view, "coding_agent", names, width=1280)
     assert viewer.page.evaluate(HIDDEN) == [0, 0]
+
+
+def test_a_finding_of_a_configuration_leads_to_its_call(view: Open) -> None:
+    viewer = compared(view, "coding_agent", [""] * 4)
+    viewer.page.get_by_text("Findings, with the calls they are about").click()
+    of_each = viewer.page.locator(".st-key-findings_of_each")
+    of_each.get_by_text("summarize_and_keep · 8 steps").click()
+    viewer.says("Prefix broken The strategy breaks the cached prefix in 36 of 36 calls from call 26 on")
+    viewer.settle()
+    ways = viewer.page.get_by_test_id("stExpander").get_by_role("button", name=re.compile(r"Call \d+$"))
+    expect(ways).to_have_text([re.compile("Call 26$"), re.compile("Call 25$"), re.compile("Call 34$")])
+    ways.first.click()
+    viewer.page.wait_for_url("**/inspect?*")
+    viewer.says("Call 26 of 61")
+    viewer.address_has("call", "26")
+    viewer.page.go_back()
+    viewer.title("Compare on")
