@@ -175,3 +175,13 @@ def test_the_page_counts_as_the_export_does(store: Library) -> None:
     transcript = sample()
     config = captured_config(transcript)
     assert pinned(config, transcript) == config
+
+
+def test_long_model_names_are_cut_in_the_head_and_whole_in_its_help(page: Open, store: Library) -> None:
+    model = "projects/customer-platform/locations/europe-west4/endpoints/tuned-*llama*-70b-instruct"
+    for name in (PAGE, "compare.py", "advise.py"):
+        line = page(name, transcript=add(store, model=model)).caption[0]
+        assert "projects/customer-platform/loc…-instruct · 3 calls" in line.value.replace("\\", "")
+        assert line.help.replace("\\", "") == model and "*llama*" not in line.help
+    line = page(PAGE, transcript=add(store, model="gpt-4o")).caption[0]
+    assert "gpt-4o · 3 calls" in line.value.replace("\\", "") and not line.help

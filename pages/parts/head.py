@@ -12,15 +12,19 @@ from core.wording import counted
 from .edge import escaped
 from .figures import Figures, about, fidelity
 from .loading import Opened
+from .texts import cut_name
 from .turns import turn_count
 
 MOST_MODELS = 3
+LONGEST_FACT = 40
+"""Characters of a file's or a model's name under a title; a longer one is cut, and whole in the line's help."""
 
 
 def title(opened: Opened, before: str = "") -> None:
     """Show the title and the line of facts."""
     st.title(escaped(before + (opened.summary.title or "Untitled transcript")), anchor=False)
-    st.caption(escaped(" · ".join(facts(opened))))
+    said, whole = facts(opened), long_names(opened)
+    st.caption(escaped(" · ".join(said)), help="  \n".join(map(escaped, whole)) or None)
     if opened.transcript.notes:
         notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in opened.transcript.notes)
         st.caption(f":material/info: {escaped(notes)}")
@@ -33,8 +37,8 @@ def facts(opened: Opened) -> list[str]:
     more = [counted(len(models) - MOST_MODELS, "more model")] if len(models) > MOST_MODELS else []
     said = [
         summary.format or summary.dialect,
-        summary.source,
-        *models[:MOST_MODELS],
+        cut_name(summary.source, LONGEST_FACT),
+        *(cut_name(model, LONGEST_FACT) for model in models[:MOST_MODELS]),
         *more,
         counted(summary.calls, "call"),
         counted(turn_count(opened.captured()), "turn"),
@@ -42,6 +46,13 @@ def facts(opened: Opened) -> list[str]:
         f"{summary.started:%d %b %Y}" if summary.started else "",
     ]
     return [fact for fact in said if fact]
+
+
+def long_names(opened: Opened) -> list[str]:
+    """Return the names that `facts` cuts, and those of more models than it names, whole."""
+    summary = opened.summary
+    cut = [name for name in (summary.source, *summary.models[:MOST_MODELS]) if len(name) > LONGEST_FACT]
+    return [*cut, *summary.models[MOST_MODELS:]]
 
 
 def cards(found: Figures, captured: Replay, config: Configuration) -> None:
