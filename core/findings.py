@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from .finding import Finding, Level
+from .findings_budget import in_time, over_budget
 from .findings_fixed_part import duplicate_instructions, flickers, floor_too_large
 from .findings_recording import (
     captured_truncated,
@@ -18,12 +19,9 @@ from .findings_recording import (
     tool_output_share,
 )
 from .findings_strategy import (
-    cannot_help,
     did_nothing,
-    fires_too_late,
     fixed_part_changes,
     not_steady,
-    over_budget,
     prefix_broken,
     summary_larger,
     thrash,
@@ -34,9 +32,8 @@ from .replay import Replay
 __all__ = ["FINDERS", "Finding", "Level", "findings"]
 
 FINDERS: tuple[Callable[[Replay], Iterator[Finding]], ...] = (
-    cannot_help,
+    in_time,
     over_budget,
-    fires_too_late,
     did_nothing,
     summary_larger,
     thrash,

@@ -1,4 +1,4 @@
-"""Findings about what a strategy did from call to call: too late, too often, back and forth, or nothing at all."""
+"""Findings about what a strategy did from call to call: too often, back and forth, or nothing at all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .decisions import Action
-from .engine import soft_budget
 from .finding import Finding, Level, calls_of, is_baseline, on_chain
 from .plan import Plan
 from .replay import Replay
@@ -18,25 +17,6 @@ LEAST = 3
 """Fewer repetitions are no pattern."""
 FALL = 0.1
 """A window that shrinks by more than this share from one call to the next has fallen."""
-
-
-def over_budget(replay: Replay) -> Iterator[Finding]:
-    """Find calls that are over the soft budget as sent."""
-    excess = replay.calls["excess"]
-    over = [call for call in calls_of(replay) if excess[call] > 0]
-    if not over:
-        return
-    worst = max(over, key=lambda call: excess[call])
-    yield Finding(
-        name="over_budget",
-        level=Level.ERROR,
-        sentence=f"{len(over):,} of {counted(len(excess), 'call')} {agreeing(len(over), 'is', 'are')} over the soft"
-        f" budget as sent, first call {over[0] + 1}; the worst, call {worst + 1}, by"
-        f" {counted(excess[worst], 'token')}.",
-        call=worst,
-        span_ids=replay.plan(worst).blockers[:3],
-        figures={"calls": len(over), "largest_excess": excess[worst]},
-    )
 
 
 def did_nothing(replay: Replay) -> Iterator[Finding]:
@@ -52,49 +32,6 @@ def did_nothing(replay: Replay) -> Iterator[Finding]:
         sentence=f"The strategy did nothing: it changed none of {counted(len(calls), 'call')}, {why}.",
         figures={"calls": len(calls)},
     )
-
-
-def fires_too_late(replay: Replay) -> Iterator[Finding]:
-    """Find a strategy that was over the budget before it changed anything."""
-    excess, plans = replay.calls["excess"], [replay.plan(call) for call in calls_of(replay)]
-    first = next((call for call, plan in enumerate(plans) if plan.changed), None)
-    if first is None:
-        return
-    late = [call for call in range(first) if excess[call] > 0]
-    if late:
-        yield Finding(
-            name="fires_too_late",
-            level=Level.WARNING,
-            sentence=f"Call {late[0] + 1} is over the budget by {counted(excess[late[0]], 'token')}, and the strategy"
-            f" changes nothing before call {first + 1}.",
-            call=late[0],
-            figures={"calls": len(late), "first_change": first},
-        )
-
-
-def cannot_help(replay: Replay) -> Iterator[Finding]:
-    """Find calls whose floor alone, the fixed part and what is pinned, is over the budget."""
-    budget = soft_budget(replay.config)
-    if budget is None:
-        return
-    floors = [_floor(replay.plan(call)) for call in calls_of(replay)]
-    over = [call for call, floor in enumerate(floors) if floor > budget]
-    if over:
-        call = over[0]
-        spans = sorted(replay.plan(call).fixed.spans, key=lambda span: -span.tokens)
-        yield Finding(
-            name="cannot_help",
-            level=Level.ERROR,
-            sentence=f"From call {call + 1} on, the floor alone ({counted(floors[call], 'token')} that cannot go) is"
-            f" over the budget of {budget:,}: no strategy that cuts history can help.",
-            call=call,
-            span_ids=tuple(span.id for span in spans[:3]),
-            figures={"calls": len(over), "floor": floors[call], "budget": budget},
-        )
-
-
-def _floor(plan: Plan) -> int:
-    return plan.fixed.tokens + plan.log.staying[plan.count]
 
 
 def not_steady(replay: Replay) -> Iterator[Finding]:
