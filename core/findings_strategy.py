@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from .decisions import Action
+from .dialects import dialect
 from .finding import Finding, Level, calls_of, is_baseline, on_chain
 from .plan import Plan
 from .replay import Replay
-from .spans import SpanKind
+from .summary_sizes import swaps
 from .wording import agreeing, counted
 
 LEAST = 3
@@ -84,51 +83,28 @@ def _untouched_from(plan: Plan) -> int:
 
 
 def summary_larger(replay: Replay) -> Iterator[Finding]:
-    """Find summaries that are larger than what they stand for."""
+    """Find summaries that are larger than what they stand for, both with their frames."""
     changed = {id(replay.plan(call).log): call for call in calls_of(replay) if replay.plan(call).changed}
+    spoken = dialect(replay.transcript.dialect)
     found = [
-        (call, swap) for call in changed.values() for swap in _swaps(replay.plan(call)) if swap.after > swap.before
+        (call, swap)
+        for call in changed.values()
+        for swap in swaps(replay.plan(call), spoken, replay.counter_of(call))
+        if swap.after > swap.before
     ]
     if found:
         call, worst = max(found, key=lambda item: item[1].after - item[1].before)
+        number = sum(made == call for made, _ in found)
         yield Finding(
             name="summary_larger",
             level=Level.WARNING,
-            sentence=f"{counted(len(found), 'summary')} in call {call + 1}"
-            f" {agreeing(len(found), 'is', 'are')} larger than what {agreeing(len(found), 'it stands', 'they stand')}"
-            f" for; the worst has {counted(worst.after, 'token')} for {worst.before:,}.",
+            sentence=f"{counted(number, 'summary')} in call {call + 1}"
+            f" {agreeing(number, 'is', 'are')} larger than what {agreeing(number, 'it stands', 'they stand')}"
+            f" for; the worst has {counted(worst.after, 'token')} for {worst.before:,}, frames included.",
             call=call,
             span_ids=(worst.span_id,),
-            figures={"summaries": len(found), "before": worst.before, "after": worst.after},
+            figures={"summaries": number, "before": worst.before, "after": worst.after},
         )
-
-
-class _Swap(NamedTuple):
-    span_id: str
-    before: int
-    after: int
-
-
-def _swaps(plan: Plan) -> Iterator[_Swap]:
-    """Yield what was summarised in place, unit by unit, and the summaries put in for all that is gone.
-
-    A unit counts with its frames, which go with it, so that what is said of a summary is never too much.
-    """
-    units: dict[int, _Swap] = {}
-    texts = plan.head.injected if plan.head else ()
-    put_in = {text.span_id for text in texts}
-    for made in plan.decisions:
-        if made.action is not Action.SUMMARISE or made.span_id in put_in:
-            continue
-        unit = plan.log.unit_of_message(int(made.span_id[1:].partition(".")[0]))
-        known = units.get(unit, _Swap(made.span_id, plan.log.units[unit].tokens, 0))
-        units[unit] = known._replace(after=known.after + made.tokens_after)
-    yield from (swap for swap in units.values() if swap.after)
-    gone = sum(made.tokens_before for made in plan.decisions if not made.tokens_after and made.action in _GONE)
-    yield from (_Swap(text.span_id, gone, text.tokens) for text in texts if text.kind is SpanKind.SUMMARY)
-
-
-_GONE = (Action.SUMMARISE, Action.DROP)
 
 
 def prefix_broken(replay: Replay) -> Iterator[Finding]:
