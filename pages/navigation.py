@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.address import checked_address
 from pages.parts.edge import edge
 from pages.parts.state import is_dark
 
@@ -27,5 +28,5 @@ page = st.navigation(
     ],
     position="top",
 )
-with edge():
+with checked_address(page.title), edge():
     page.run()

@@ -12,6 +12,7 @@ from streamlit.errors import StreamlitAPIException
 from core.config import Configuration
 from core.errors import ConfigError
 
+from .address import number_in
 from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggestions, written
 from .limits import Limits
 from .loading import Opened
@@ -37,7 +38,8 @@ def said_in_address(opened: Opened, suggested_budget: int) -> dict[str, dict[str
         seen = dict(zip(SLOTS, suggested, strict=False)), suggested_budget
     shown, budget = seen
     _write({slot: written(said) for slot, said in shown.items()})
-    if BUDGET not in st.query_params:
+    asked = number_in(st.query_params.get(BUDGET))
+    if asked is None or asked < 0:
         _set_budget(budget)
     return dict(shown)
 

@@ -16,6 +16,7 @@ from .texts import cut_name
 from .turns import turn_count
 
 MOST_MODELS = 3
+AXES = {"Calls": "call", "Turns": "turn"}
 LONGEST_FACT = 40
 """Characters of a file's or a model's name under a title; a longer one is cut, and whole in the line's help."""
 
@@ -110,13 +111,8 @@ def _card(cell: st.delta_generator.DeltaGenerator, label: str, value: str, note:
 
 def axis_control() -> str:
     """Show what a bar of the chart stands for; return "call" or "turn"."""
-    return st.segmented_control(
-        "Bars",
-        ["call", "turn"],
-        default="call",
-        required=True,
-        key="axis",
-        bind="query-params",
-        format_func=lambda name: f"{name.capitalize()}s",
+    chosen = st.segmented_control(
+        "Bars", list(AXES), default="Calls", required=True, key="axis", bind="query-params",
         label_visibility="collapsed",
-    )
+    )  # fmt: skip
+    return AXES[chosen]

@@ -75,6 +75,8 @@ def config_list(configs: Sequence[SavedConfig]) -> SavedConfig:
     names = [saved.name for saved in configs]
     named = st.query_params.get(CONFIG)
     chosen = names.index(named) if named in names else 0
+    if named and named not in names:
+        st.warning(escaped(f"There is no configuration “{named}” here. The one saved last is shown."))
     event = st.dataframe(
         config_table(configs),
         key=f"configs_{len(configs)}_{configs[0].id}",

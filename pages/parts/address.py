@@ -1,0 +1,72 @@
+"""What an address asks for and a page cannot give, said in a sentence.
+
+Streamlit drops a parameter that its widget does not take, and shows the default as if nothing had been asked for. So
+when a page is opened, what its address says is compared with what its widgets then hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from .edge import escaped
+
+TOKENS = "a number of tokens, 0 or more"
+TAKES = {
+    "budget": f"a soft limit is {TOKENS}",
+    "soft": f"a soft limit is {TOKENS}",
+    "window": "a window is a number of tokens, 1 or more",
+    "max_output": f"what is set aside for the answer is {TOKENS}",
+    "reserve": "what is kept free is a percentage from 0 to 99",
+    "call": "the transcript has no such call",
+    "advice_call": "the transcript has no such call",
+    "version": "the configuration has no such version",
+    "page": "the list has no such page",
+}
+"""Why a setting may be refused; the others are switches and choices."""
+LONGEST = 40
+
+
+@contextmanager
+def checked_address(page: str) -> Iterator[None]:
+    """Run a page, and say above it which settings of its address it ignored. Only when the page is opened."""
+    place = st.container()
+    asked = st.query_params.to_dict() if st.session_state.get("address_of") != page else {}
+    try:
+        yield
+    finally:  # a page may stop early
+        st.session_state["address_of"] = page
+        told = [escaped(sentence(name, asked[name])) for name in ignored(asked, st.session_state)]
+        if told:
+            place.warning("  \n".join(told), icon=":material/link_off:")
+
+
+def ignored(asked: Mapping[str, str], held: Any) -> list[str]:
+    """Return the parameters for which a widget holds another value than the address asked for."""
+    return [name for name, text in asked.items() if name in held and not _is_same(text, held[name])]
+
+
+def sentence(name: str, text: str) -> str:
+    """Return what is said of a parameter that is ignored."""
+    shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    why = TAKES.get(name, "there is no such choice")
+    return f"“{name}={shown}” in the address is ignored: {why}. The page shows its default."
+
+
+def _is_same(text: str, value: Any) -> bool:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        number = number_in(text)
+        return number is not None and int(number) == int(value)
+    return text.casefold() == str("" if value is None else value).casefold()
+
+
+def number_in(text: str | None) -> float | None:
+    """Return the number that a parameter holds; None if it holds none."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if abs(number) < float("inf") else None
