@@ -76,8 +76,8 @@ class Prompt:
 
     @property
     def hidden(self) -> int:
-        """Tokens that the provider reported beyond the recording; 0 where it reported nothing."""
-        return self.history.calibration.not_recorded[self.call] or 0
+        """Tokens that the provider reported beyond the recording; 0 where it reported nothing, or less than counted."""
+        return max(0, self.history.calibration.not_recorded[self.call] or 0)
 
     @property
     def is_agent(self) -> bool:

@@ -1,16 +1,18 @@
 """Counts against the bill: what providers reported for the recorded prompts, beside what was counted for them.
 
-The difference is one visible figure, "not recorded": a hidden system prompt, tools, frames. It is the newest one
-that two calls in a row agree on, so that a single surcharge does not move it, and the median as long as none do. Where
-the tokenizer is only an estimate the newest difference serves better, as it follows what the estimate misses. A
-difference that grows although the texts are counted exactly
-says that the recorded prompt is not what was sent.
+The difference is one visible figure a call, "not recorded": a hidden system prompt, tools, frames. A reported call has
+its own, so that parts add up to the bill. For the others it is the newest one that two calls in a row agree on, so
+that a single surcharge does not move it, and the median as long as none do. Where the tokenizer is only an estimate
+the newest difference serves better, as it follows what the estimate misses. A negative difference says that the count
+was too high: then nothing is hidden, the count is corrected, in proportion to what a strategy sends of the prompt. A
+difference that grows although the texts are counted exactly says that the recorded prompt is not what was sent.
 """
 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -18,25 +20,25 @@ from statistics import median
 
 from . import wording
 from .dialects import dialect
-from .fitted_scale import Fit, fitted
+from .drift import Drift, Split, drift
 from .tokens import Exactness
 from .transcript import Call, Transcript
 
 LEAST_CALLS = 3
-"""A file with fewer reported calls is no evidence of a model's drift."""
+"""Fewer reported calls are no evidence that a difference grows."""
 LEAST_GROWTH = 16
 """Tokens of difference that may come and go with formulas."""
 SAME = 0.01
 """Differences closer than this share of the prompt are one floor."""
-QUANTILE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class CalibratedCall:
     """One call: tokens counted and reported, their difference, and what was expected before the report.
 
-    `floor` is the difference as known up to this call; `total` the best figure for the prompt as sent, with its mark.
-    `surcharge` marks a report above the counted prompt that the next call does not confirm.
+    `floor` is the difference as known up to this call; `total` the best figure for the prompt as sent, marked by
+    `exactness`; `counted_as` marks the count. `surcharge` marks a report above the counted prompt that the next call
+    does not confirm.
     """
 
     counted: int
@@ -46,12 +48,23 @@ class CalibratedCall:
     total: int
     exactness: Exactness
     starts: bool
+    counted_as: Exactness
     surcharge: bool = False
 
     @property
     def difference(self) -> int | None:
         """Tokens reported beyond those counted; None where nothing was reported."""
         return None if self.reported is None else self.reported - self.counted
+
+    @property
+    def not_recorded(self) -> int | None:
+        """Tokens of the prompt beyond those counted, negative where the count was too high; None where unknown."""
+        return None if self.floor is None else self.total - self.counted
+
+    @property
+    def not_recorded_as(self) -> Exactness:
+        """How far the tokens beyond those counted can be trusted."""
+        return self.counted_as if self.counted_as is Exactness.ESTIMATE else self.exactness
 
     @property
     def error(self) -> float | None:
@@ -61,36 +74,43 @@ class CalibratedCall:
         return (self.reported - self.expected) / self.reported
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
-    """How far a model's counts were off over `calls` predicted calls, as shares of the prompt.
-
-    `bias` is the mean error, `spread` the 95th percentile of its size; `reserve_ratio` covers 99 % of the calls.
-    """
-
-    calls: int
-    bias: float
-    spread: float
-    reserve_ratio: float
-    scale: Fit | None
-
-
 class Calibration:
     """The counts of a transcript's recorded prompts beside the reported ones."""
 
-    def __init__(self, transcript: Transcript, counted: Sequence[int], exactness: Sequence[Exactness]) -> None:
-        self._transcript, self._counted, self._exactness = transcript, counted, exactness
+    def __init__(
+        self,
+        transcript: Transcript,
+        counted: Sequence[int],
+        exactness: Sequence[Exactness],
+        split: Callable[[], Split | None] = lambda: None,
+    ) -> None:
+        """`split` tells texts from frames where a factor for texts is to be fitted; it is asked for that alone."""
+        self._transcript, self._counted, self._exactness, self._split = transcript, counted, exactness, split
         self.calls: list[CalibratedCall] = _confirmed(list(self._walk()))
 
-    @property
+    @cached_property
     def not_recorded(self) -> list[int | None]:
-        """Tokens of each call that the recording does not hold; None where nothing was reported since a reset."""
-        return [None if call.floor is None else max(0, call.floor) for call in self.calls]
+        """Tokens of each call beyond those counted, as the recording was sent; None where nothing is known of it.
+
+        Negative where the count was too high: that is a correction of the count.
+        """
+        return [call.not_recorded for call in self.calls]
+
+    def of_sent(self, sent: Callable[[], Sequence[int]]) -> Calibration:
+        """Return this calibration for prompts with other counts, in tokens: a correction shrinks with the prompt.
+
+        What is not recorded is sent whole by every strategy, so `sent` is only asked for where a count was too high.
+        """
+        if all((tokens or 0) >= 0 for tokens in self.not_recorded):
+            return self
+        made = copy(self)
+        made.not_recorded = [_corrected(row, tokens) for row, tokens in zip(self.calls, sent(), strict=True)]
+        return made
 
     @cached_property
     def hidden(self) -> int | None:
-        """About how many tokens of a prompt are not recorded; None where nothing was reported."""
-        known = [call.difference for call in self.calls if call.difference is not None]
+        """About how many tokens of a prompt are not recorded: the median; None where nothing was reported."""
+        known = [call.not_recorded for call in self.calls if call.not_recorded is not None]
         return None if not known else max(0, round(median(known)))
 
     @property
@@ -118,17 +138,15 @@ class Calibration:
         """The drift of each model with enough predicted calls."""
         models = dict.fromkeys(call.model for call in self._transcript.calls if call.model)
         drifts = ((model, self._drift(model)) for model in models)
-        return {model: drift for model, drift in drifts if drift is not None}
+        return {model: found for model, found in drifts if found is not None}
 
     def _drift(self, model: str) -> Drift | None:
-        rows = [row for row, call in zip(self.calls, self._transcript.calls, strict=True) if call.model == model]
+        places = [at for at, call in enumerate(self._transcript.calls) if call.model == model]
+        rows = [self.calls[at] for at in places]
         errors = [row.error for row in rows if row.error is not None and not row.surcharge]
-        if len(errors) < LEAST_CALLS:
-            return None
-        reserve = max(0.0, quantile(errors, QUANTILE))
-        points = [(row.counted, row.reported) for row in rows if row.reported is not None]
-        spread = quantile([abs(error) for error in errors], 0.95)
-        return Drift(len(errors), sum(errors) / len(errors), spread, round(reserve, 4), fitted(points))
+        estimated = any(row.counted_as is Exactness.ESTIMATE for row in rows)
+        reported = {at: row.reported for at, row in zip(places, rows, strict=True) if row.reported is not None}
+        return drift(errors, reported, self._split if estimated else lambda: None)
 
     def _runs(self) -> Iterator[list[CalibratedCall]]:
         """Yield the reported calls without a reset between them."""
@@ -151,13 +169,14 @@ class Calibration:
                 known, starts = _Floor(), True
             estimated = exactness is Exactness.ESTIMATE
             floor = known.tokens(estimated)
-            expected = None if floor is None else counted + floor
+            expected = None if floor is None else max(0, counted + floor)
             if reported is not None:
                 reported_before = reported
                 known.add(reported - counted)
             mark = Exactness.REPORTED if reported else _best(exactness, expected is not None)
             floor = known.tokens(estimated)
-            yield CalibratedCall(counted, reported, floor, expected, reported or expected or counted, mark, starts)
+            total = reported or (counted if expected is None else expected)
+            yield CalibratedCall(counted, reported, floor, expected, total, mark, starts, exactness)
             before = call
 
     def _resets(self, before: Call, call: Call) -> bool:
@@ -213,10 +232,12 @@ def _falls(reported: int | None, before: int, counted: int, known: _Floor) -> bo
     return abs(reported - counted - known.median) > SAME * reported
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """Return the value that a share of some values do not exceed."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+def _corrected(row: CalibratedCall, sent: int) -> int | None:
+    """Return what one call sends beyond its count: all that is hidden, or a share of what was counted too much."""
+    tokens = row.not_recorded
+    if tokens is None or tokens >= 0 or not row.counted:
+        return tokens
+    return -(-tokens * sent // row.counted)
 
 
 def _best(counted: Exactness, is_calibrated: bool) -> Exactness:

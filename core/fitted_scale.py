@@ -1,4 +1,4 @@
-"""A factor for a model whose tokenizer is not public, fitted to reported totals by least squares, with its range."""
+"""A factor for texts of a model whose tokenizer is not public, fitted to reported totals, with its range."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TWO_SIDED_95 = 1.96
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """reported = floor + scale x counted. `low` and `high` bound the scale by twice its standard error."""
+    """reported = floor + scale x counted, by least squares; `low` and `high` bound the scale at 95 %."""
 
     scale: float
     low: float

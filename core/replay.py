@@ -7,7 +7,7 @@ made when it is first asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from .branch import Branch
@@ -17,6 +17,7 @@ from .config import Configuration, load_config
 from .conversion import Converted, converted
 from .cost import Cost, cost
 from .dialects import dialect
+from .drift import Split
 from .engine import Engine, Planner, Step, UnitFeed, checked, counter_of
 from .hints import Hints
 from .loss import Loss, loss
@@ -24,7 +25,7 @@ from .plan import Plan, apply
 from .replay_columns import Columns
 from .spans import SpanKind
 from .summaries import Summaries
-from .tokens import Counter, Exactness
+from .tokens import Counter, Exactness, TiktokenCounter
 from .transcript import Call, Transcript
 from .wire import Wire
 
@@ -111,33 +112,47 @@ class Replay:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """The recorded prompts' counts beside what the provider reported for them, the same for all strategies."""
+        """The recorded prompts' counts beside what the provider reported for them.
+
+        It is made once for all strategies of a counter; only a correction of counts depends on what is sent.
+        """
         known = self.transcript.memo.setdefault("calibrations", {})
-        counted_by = self.config.model.model_dump_json()
+        counted_by = (self.config.model.model_dump_json(), self.config.counter.model_dump_json())
         if counted_by not in known:
             known[counted_by] = self._calibration()
         made: Calibration = known[counted_by]
-        return made
+        return made.of_sent(lambda: self.calls["in_window"])
 
     def _calibration(self) -> Calibration:
         calls = self.transcript.calls
         if all(call.usage.input is None for call in calls):
             return Calibration(self.transcript, [0] * len(calls), [Exactness.ESTIMATE] * len(calls))
-        plans = self.as_captured._plans
-        marks = [plan_exactness(plan, self.counter_of(call)) for call, plan in enumerate(plans)]
-        return Calibration(self.transcript, [plan.tokens_before for plan in plans], marks)
+        captured = self.as_captured
+        marks = [plan_exactness(plan, self.counter_of(call)) for call, plan in enumerate(captured._plans)]
+        split = partial(_split, self.transcript, captured.config)
+        return Calibration(self.transcript, captured.calls["before"], marks, split)
 
     @cached_property
     def calls(self) -> Columns:
-        """Columns of per-call figures: in_window, entered, status, excess, used, lost, kind.<span kind>, ..."""
+        """Columns of per-call figures: in_window, entered, status, excess, used, lost, kind.<span kind>, ...
+
+        `in_window` and `cached` are tokens of the prompt as recorded. `not_recorded` are those beyond it, negative
+        where the count was too high and None where nothing is known; `sent` is the sum of `in_window` and these.
+        """
         measures: dict[str, Callable[[], Sequence[Any]]] = {
             "used": lambda: self.loss.used,
             "lost": lambda: self.loss.lost,
+            "not_recorded": lambda: self.calibration.not_recorded,
+            "sent": self._sent,
             "cached": lambda: self.cache.cached,
             "cost": lambda: self.cost.usd,
             "summary_cost": lambda: self.cost.summaries_usd,
         }
         return Columns(self._plans, self._entered, measures)
+
+    def _sent(self) -> list[int]:
+        pairs = zip(self.calls["in_window"], self.calibration.not_recorded, strict=True)
+        return [tokens + (more or 0) for tokens, more in pairs]
 
 
 TEXT_KINDS = frozenset(
@@ -187,6 +202,32 @@ def replay(
     planner = Planner()
     plans = [planner.plan(engines[step.model], step) for step in steps]
     return Replay(transcript, loaded, plans, [step.entered for step in steps], dropped, summaries)
+
+
+def _split(transcript: Transcript, config: Configuration) -> Split | None:
+    """Return how many tokens of each prompt are texts and how many are not; None where no counter has a factor.
+
+    A prompt counted with the factor 2 has one more token for each of its texts than with the factor 1.
+    """
+    counters = (counter_of(config, model) for model in _models(transcript))
+    scaled = (one for one in counters if isinstance(one, TiktokenCounter) and one.exactness is Exactness.ESTIMATE)
+    encoding = next((one.encoding_name for one in scaled), None)
+    if encoding is None:
+        return None
+    once, twice = (_counted(transcript, config, encoding, factor) for factor in (1.0, 2.0))
+    texts = [double - single for single, double in zip(once, twice, strict=True)]
+    return Split(encoding, texts, [single - text for single, text in zip(once, texts, strict=True)])
+
+
+def _counted(transcript: Transcript, config: Configuration, encoding: str, factor: float) -> Sequence[int]:
+    """Return the tokens of all prompts by another counter, and keep nothing of that reading."""
+    readings = transcript.memo.setdefault("readings", {})
+    before = set(readings)
+    counter = {"kind": "tiktoken", "encoding": encoding, "scale": factor}
+    counted: Sequence[int] = replay(transcript, {**config.model_dump(mode="json"), "counter": counter}).calls["before"]
+    for key in readings.keys() - before:
+        readings.pop(key, None)
+    return counted
 
 
 def _converted(transcript: Transcript, dialect_name: str) -> Converted:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from core.calibration import Calibration
-from core.fitted_scale import fitted
 from core.readers import read
 from core.replay import replay
 from core.tokens import Exactness
@@ -106,13 +105,73 @@ def test_drift_by_model() -> None:
     assert calibrated([100, 200, 300], [1000, 1110, 1220]).by_model == {}
 
 
-def test_a_fitted_factor_with_its_range() -> None:
-    exact = fitted([(x, 500 + 2 * x) for x in range(1000, 2000, 100)])
-    assert exact is not None and (exact.scale, exact.low, exact.high, exact.floor, exact.r2) == (2.0, 2.0, 2.0, 500, 1)
-    rough = fitted([(x, 500 + 2 * x + (-1) ** x * 7) for x in range(1000, 2000, 99)])
-    assert rough is not None and rough.low < rough.scale < rough.high
-    assert fitted([(1000, 1), (2000, 2)]) is None
-    assert fitted([(1000 + x, 5) for x in range(9)]) is None
+def test_every_reported_call_adds_up_to_its_bill() -> None:
+    """A surcharge is of its own call alone; differences that do not agree yet are each call's own."""
+    made = calibrated([100, 200, 300, 400, 500, 600], [200, 310, 700, 510, 610, None])
+    assert made.not_recorded == [100, 110, 400, 110, 110, 110]
+    assert [row.total for row in made.calls] == [200, 310, 700, 510, 610, 710]
+    assert made.hidden == 110
+
+
+@pytest.mark.parametrize(
+    ("mark", "expected"),
+    [
+        (Exactness.EXACT, [Exactness.REPORTED, Exactness.CALIBRATED]),
+        (Exactness.FORMULA, [Exactness.REPORTED, Exactness.CALIBRATED]),
+        (Exactness.ESTIMATE, [Exactness.ESTIMATE, Exactness.ESTIMATE]),
+    ],
+)
+def test_what_is_not_recorded_is_as_good_as_the_count(mark: Exactness, expected: list[Exactness]) -> None:
+    made = calibrated([10, 20], [110, None], mark)
+    assert [row.not_recorded_as for row in made.calls] == expected
+    assert [row.counted_as for row in made.calls] == [mark, mark]
+
+
+def test_a_count_above_the_report_is_corrected() -> None:
+    made = calibrated([1000, 1200, 1300], [900, 1080, None], Exactness.ESTIMATE)
+    assert made.not_recorded == [-100, -120, -120] and made.hidden == 0
+    assert [row.total for row in made.calls] == [900, 1080, 1180]
+
+
+def test_a_correction_never_takes_more_than_the_count() -> None:
+    made = calibrated([1000, 50], [400, None], models=["m", "m"])
+    assert [row.total for row in made.calls] == [400, 0] and made.not_recorded == [-600, -50]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [([1000, 1200], [-100, -120]), ([500, 600], [-50, -60]), ([0, 7], [0, 0]), ([2000, 1200], [-200, -120])],
+)
+def test_a_correction_goes_with_what_is_sent(sent: list[int], expected: list[int]) -> None:
+    made = calibrated([1000, 1200], [900, 1080])
+    assert made.of_sent(lambda: sent).not_recorded == expected
+    assert made.not_recorded == [-100, -120]
+
+
+def test_what_is_hidden_is_sent_whole() -> None:
+    made = calibrated([10, 20], [110, 120])
+    assert made.of_sent(lambda: pytest.fail("Nobody needs the counts.")) is made
+
+
+def test_a_replay_is_priced_on_the_corrected_count(transcripts_folder: Path) -> None:
+    transcript = read(transcripts_folder / "claude-trace-http/claude-trace-part1.jsonl.gz").transcripts[4]
+    made = replay(transcript, AS_CAPTURED)
+    reported = sum(call.usage.input or 0 for call in transcript.calls)
+    assert sum(row.sent for row in made.cache.calls) == sum(made.calls["sent"]) == reported == 247_701
+    assert all(tokens < 0 for tokens in made.calls["not_recorded"])
+    assert made.cost.total == pytest.approx(0.26, abs=0.0001)
+    cut = replay(transcript, {"budget": {"soft_limit": 3000}, "strategy": {"kind": "keep_last", "keep_steps": 1}})
+    assert all(0 < sent <= counted for sent, counted in zip(cut.calls["sent"], cut.calls["in_window"], strict=True))
+
+
+def test_another_counter_is_calibrated_anew(transcripts_folder: Path) -> None:
+    (transcript,) = read(transcripts_folder / "claude-code/vct-v1.0.95.jsonl").transcripts
+    own = replay(transcript, AS_CAPTURED)
+    plain = replay(transcript, {**AS_CAPTURED, "counter": {"kind": "tiktoken", "encoding": "o200k_base"}})
+    for made in (own, plain):
+        assert [row.counted for row in made.calibration.calls] == list(made.calls["in_window"])
+    masked = replay(transcript, {"strategy": {"kind": "mask_tool_results", "keep": 2, "trigger": 0}})
+    assert masked.calibration is own.calibration
 
 
 TEXT_ONLY = {
