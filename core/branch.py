@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from .decisions import Left, Stretch
 from .transcript import ROOT, Transcript
 
 
@@ -21,6 +22,7 @@ class Branch:
 
     def __init__(self, transcript: Transcript) -> None:
         self._parents, self._depths = transcript.parents, transcript.depths
+        self._forks = transcript.forks
         self.path: list[int] = []
 
     def to(self, last: int) -> int:
@@ -38,24 +40,34 @@ class Branch:
         depth = self._depths[node]
         return depth < len(self.path) and self.path[depth] == node
 
-    def newest_first(
-        self, places: Sequence[Place], last_sent: Callable[[int], int] | None = None
-    ) -> Iterator[tuple[int, int]]:
-        """Yield message and part of those of some places, given in order, that are on the branch.
-
-        `last_sent` says for a message which one up to it may be sent at all; what stands between is passed over.
-        """
-        index = self._at_or_before(places, len(self.path) - 1)
-        while index >= 0:
+    def newest_first(self, places: Sequence[Place]) -> Iterator[tuple[int, int]]:
+        """Yield message and part of those of some places, given in order, that are on the branch."""
+        for index in range(self._at_or_before(places, len(self.path) - 1), -1, -1):
             node, part = places[index]
-            index -= 1
             if self.has(node):
-                message = self._depths[node]
-                sent = last_sent(message) if last_sent else message
-                if sent == message:
-                    yield message, part
-                else:
-                    index = self._at_or_before(places, sent)
+                yield self._depths[node], part
+
+    def still_sent(
+        self, places: Sequence[Place], stretch: Stretch, stretch_at: Callable[[int], Stretch]
+    ) -> Iterator[tuple[int, Place, Left]]:
+        """Yield those of some places that are on the branch and of which something may be sent, the newest first.
+
+        `stretch` is the newest in which one may be, and `stretch_at` tells the one for any earlier message; what
+        stands between stretches is passed over.
+        """
+        index = self._at_or_before(places, stretch.last)
+        while index >= 0:
+            place = places[index]
+            message = self._depths[place.node]
+            if self._forks and not self.has(place.node):
+                index -= 1
+            elif message > stretch.last:
+                index = self._at_or_before(places, stretch.last)
+            elif message < stretch.first:
+                stretch = stretch_at(message)
+            else:
+                yield message, place, stretch.left
+                index -= 1
 
     def _at_or_before(self, places: Sequence[Place], message: int) -> int:
         return bisect_right(places, (self.path[message], _LAST_PART)) - 1 if message >= 0 else -1

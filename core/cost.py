@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .cache_lives import HourLife, hour_life, hour_written
+from .cache_lives import hour_life, hour_written
 from .output_tokens import Output, output_tokens
 from .prices import PriceTable, Rates, Tokens, cost_in_usd, price_table, rates_of
 from .summary_calls import SummaryCall, SummaryCalls

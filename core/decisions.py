@@ -56,6 +56,26 @@ class Fate(StrEnum):
     FOLD = "fold"  # all by one text elsewhere
 
 
+class Left(StrEnum):
+    """What is left of a message, as far as that can be told without looking at its texts."""
+
+    WHOLE = "whole"
+    REPLACED = "replaced"  # by the same text in every plan of a log that replaces it, or kept for want of a smaller one
+    CHANGED = "changed"  # in some of its texts
+    NOTHING = "nothing"
+
+
+class Stretch(NamedTuple):
+    """Messages `first` to `last` (both included) that a plan leaves in one way; none before 0."""
+
+    first: int
+    last: int
+    left: Left
+
+
+NO_STRETCH = Stretch(-1, -1, Left.NOTHING)
+
+
 class Run(NamedTuple):
     """Units `start` to `stop` (exclusive) share a fate; units that must stay are kept all the same."""
 

@@ -12,19 +12,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from .branch import Branch
-from .copied_lines import lines_of
 from .loss_details import Gone, LostUse
-from .normal_text import normal
+from .loss_meter import Row, measured
 from .reference_classes import ReferenceClass
 from .spans import SpanKind
 from .uses import Uses, uses_of
-from .watched_texts import LINE, Use, stands_in
 
 if TYPE_CHECKING:
-    from .plan import Plan
     from .replay import Replay
 
 LEAST_USED = 20
@@ -32,16 +28,6 @@ LEAST_USED = 20
 
 _RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
 _OWN_WORDS = frozenset({SpanKind.ASSISTANT, SpanKind.THINKING, SpanKind.TOOL_CALL})
-
-
-class _Row(NamedTuple):
-    """One call: uses, those kept by a stub or summary alone, and those lost."""
-
-    used: int
-    retold: int
-    lost: tuple[Use, ...]
-    copied: int
-    copied_lost: tuple[Use, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +42,7 @@ class Share:
 class Loss:
     """The loss of a replay: sequences with one value a call, totals, and the list of what was lost."""
 
-    def __init__(self, replay: Replay, uses: Uses, rows: Sequence[_Row]) -> None:
+    def __init__(self, replay: Replay, uses: Uses, rows: Sequence[Row]) -> None:
         self._replay, self._uses, self._rows = replay, uses, rows
 
     @property
@@ -182,7 +168,7 @@ class Loss:
             "copied_share": self.lines.value,
         }
 
-    def _column(self, value: Callable[[_Row], int]) -> list[int | None]:
+    def _column(self, value: Callable[[Row], int]) -> list[int | None]:
         calls = self._replay.transcript.calls
         return [None if made.response is None else value(row) for made, row in zip(calls, self._rows, strict=True)]
 
@@ -194,73 +180,4 @@ class Loss:
 def loss(replay: Replay) -> Loss:
     """Return what a replay's plans lost of what the recorded responses used."""
     uses = uses_of(replay.transcript)
-    meter = _Meter(replay, uses)
-    return Loss(replay, uses, [meter.row(call) for call in range(len(replay.transcript.calls))])
-
-
-class _Meter:
-    """Measures call after call, following the branch that the prompts follow."""
-
-    def __init__(self, replay: Replay, uses: Uses) -> None:
-        self._replay, self._uses = replay, uses
-        self._branch = Branch(replay.transcript)
-        self._newest = uses.newest(history=not replay.of_captured)
-        self._left: dict[tuple[int, int | str], str | None] = {}
-        self._told: dict[str, tuple[dict[Use, bool], frozenset[str]]] = {}
-
-    def row(self, call: int) -> _Row:
-        """Measure one call."""
-        found, plan = self._uses.calls[call], self._replay.plan(call)
-        if not plan.changed:
-            return _Row(len(found.used), 0, (), len(found.copied), ())
-        fates = self._fates(call, plan, (*found.used, *found.copied))
-        references, lines = fates[: len(found.used)], fates[len(found.used) :]
-        return _Row(
-            used=len(found.used),
-            retold=references.count(None),
-            lost=tuple(use for use, sent in zip(found.used, references, strict=True) if sent is False),
-            copied=len(found.copied),
-            copied_lost=tuple(use for use, sent in zip(found.copied, lines, strict=True) if sent is False),
-        )
-
-    def _fates(self, call: int, plan: Plan, uses: Sequence[Use]) -> list[bool | None]:
-        """Return whether each use is still sent; most stand in messages so new that nothing touches them."""
-        whole, head = plan.whole_from, self._replay.transcript.calls[call].head
-        self._branch.to(self._replay.last_message(call))
-        self._left.clear()
-        newest = self._newest[call]
-        return [True if at >= whole else self._sent(plan, head, use, at) for use, at in zip(uses, newest, strict=True)]
-
-    def _sent(self, plan: Plan, head: int, use: Use, newest: int) -> bool | None:
-        """Whether a use is still sent; None if only in a stub or summary. What the history never had is not lost."""
-        spans = self._uses.head_spans(head, use)
-        left = [self._remains(plan, -1, span_id) for span_id in spans]
-        if None in left:
-            return True
-        places = self._uses.places(use) if newest >= 0 else ()
-        for message, part in self._branch.newest_first(places, plan.last_sent):
-            remains = self._remains(plan, message, part)
-            if remains is None:
-                return True
-            left.append(remains)
-        if any(self._tells(text, use) for text in dict.fromkeys((*left, *plan.inserted)) if text):
-            return None
-        return not spans and newest < 0
-
-    def _remains(self, plan: Plan, message: int, part: int | str) -> str | None:
-        """Return what the plan of the call leaves of a span; many uses of a call stand in the same one."""
-        key = (message, part)
-        if key not in self._left:
-            self._left[key] = plan.remains(message, f"m{message}.{part}" if message >= 0 else str(part))
-        return self._left[key]
-
-    def _tells(self, text: str, use: Use) -> bool:
-        """Whether a stub or summary, which mostly stands in many calls, has a use."""
-        if text not in self._told:
-            self._told[text] = ({}, frozenset(lines_of(normal(text))))
-        known, lines = self._told[text]
-        if use.kind == LINE:
-            return use.form in lines
-        if use not in known:
-            known[use] = stands_in(use, text)
-        return known[use]
+    return Loss(replay, uses, measured(replay, uses))

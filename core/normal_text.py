@@ -36,6 +36,11 @@ def normal(text: str) -> str:
     return _ESCAPED.sub(_unescaped, text) if "\\" in text else text
 
 
+def is_escaped(text: str) -> bool:
+    """Return whether a text may be spelled otherwise than its normal form."""
+    return "\\" in text or "\x1b" in text
+
+
 def _unescaped_beside_drives(found: re.Match[str]) -> str:
     path = found["path"]
     return _unescaped(found) if path is None else path[0].lower() + _BACKSLASHES.sub("/", path[1:])

@@ -16,15 +16,18 @@ from typing import Any
 
 from .decisions import (
     NO_REPLACEMENTS,
+    NO_STRETCH,
     Action,
     Decision,
     Edit,
     Fate,
     HeadEdit,
+    Left,
     Replacement,
     Replacements,
     Run,
     Status,
+    Stretch,
 )
 from .dialects.base import Dialect
 from .edits import edited_wires
@@ -102,17 +105,26 @@ class Plan:
         start = max(start, 1 + max(self.edits, default=-1))
         return self.log.units[start].first if start < self.count else sys.maxsize
 
-    def last_sent(self, message: int) -> int:
-        """Return the last message up to this one of which something may be sent; -1 if there is none."""
+    def stretch_at(self, message: int) -> Stretch:
+        """Return the last stretch up to a message of which something may be sent, cut off after that message."""
         index = self.log.unit_of_message(message)
         for run in self.runs[bisect_right(self.runs, index, key=_start) - 1 :: -1]:
-            if run.fate in (Fate.KEEP, Fate.REPLACE):
-                return min(message, self.log.units[min(index, run.stop - 1)].stop - 1)
-            before = bisect_right(self.log.stays, index) - 1
-            if before >= 0 and self.log.stays[before] >= run.start:
-                return min(message, self.log.units[self.log.stays[before]].stop - 1)
-            index = run.start - 1
-        return -1
+            index, first, left = min(index, run.stop - 1), run.start, Left.WHOLE
+            if run.fate is Fate.REPLACE:
+                left = Left.REPLACED
+            elif run.fate is not Fate.KEEP:
+                first = index = self._stay_before(index, run)
+            elif self.edits:
+                first, left = index, Left.CHANGED if index in self.edits else Left.WHOLE
+            if index >= run.start:
+                units = self.log.units
+                return Stretch(units[first].first, min(message, units[index].stop - 1), left)
+        return NO_STRETCH
+
+    def _stay_before(self, index: int, run: Run) -> int:
+        """Return the last unit of a run up to a place that must stay; one before the run if there is none."""
+        place = bisect_right(self.log.stays, index) - 1
+        return max(self.log.stays[place], run.start - 1) if place >= 0 else run.start - 1
 
     @property
     def inserted(self) -> tuple[str, ...]:

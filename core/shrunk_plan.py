@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from .decisions import Action, Decision, Status
+from .decisions import Action, Decision, Left, Status, Stretch
 from .dialects.base import Dialect
 from .edits import edited_wires
 from .plan import Plan
@@ -49,9 +49,10 @@ class ShrunkPlan(Plan):
         changed = next((unit.stop for unit in reversed(self.log.units[: self.count]) if unit.shrunk), 0)
         return max(changed, self.inner.whole_from)
 
-    def last_sent(self, message: int) -> int:
-        """Return the last message up to this one of which something may be sent."""
-        return self.inner.last_sent(message)
+    def stretch_at(self, message: int) -> Stretch:
+        """Return the last stretch up to a message of which something may be sent; shrinkers may have changed it."""
+        stretch = self.inner.stretch_at(message)
+        return stretch._replace(left=Left.CHANGED) if stretch.left is Left.WHOLE else stretch
 
     @property
     def inserted(self) -> tuple[str, ...]:

@@ -82,6 +82,16 @@ def watch_words(kind: ReferenceClass, form: str) -> Words:
     return Words(tuple(words))
 
 
+@lru_cache(maxsize=200_000)
+def longest_word(form: str) -> str:
+    """Return the longest ASCII word of a form, which every text that has the form has; "" if it has none.
+
+    One letter is none: it may be a drive, which a path is found without.
+    """
+    words = (word for word in _bare_words(form).split() if len(word) > 1)
+    return max(words, key=len, default=b"").decode()
+
+
 class TextIndex:
     """One normal text, with the spellings in which it is searched made when they are first needed."""
 

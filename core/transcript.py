@@ -100,6 +100,11 @@ class Transcript:
             depths.append(0 if parent == ROOT else depths[parent] + 1)
         return tuple(depths)
 
+    @cached_property
+    def forks(self) -> bool:
+        """Whether any message follows another one than the message before it."""
+        return any(parent != place - 1 for place, parent in enumerate(self.parents))
+
     def path(self, last: int, after: int = ROOT) -> list[int]:
         """Return the indices of the messages from below `after` to `last`, in order of the conversation."""
         found = []

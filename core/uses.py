@@ -7,6 +7,7 @@ words. Where something stands is a list of places in order, so that "is it still
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class Uses:
         self._in_heads = [frozenset(text for _, text in head) for head in self._heads]
         self._places: dict[Use, list[Place]] = {}
         self._head_spans: dict[tuple[int, Use], tuple[str, ...]] = {}
-        self._newest: dict[bool, list[list[int]]] = {}
+        self._held: dict[bool, Held] = {}
         self.calls = self._measured([self._read_response(reply) for reply in replies])
         """What each call's response used."""
         self._texts.forget()
@@ -77,21 +78,26 @@ class Uses:
             found.append(self._used(branch, call.head, response))
         return found
 
-    def newest(self, history: bool) -> list[list[int]]:
-        """Return for each call the newest message that holds each use, references first, then lines; -1 for none.
+    def held(self, history: bool) -> Held:
+        """Return for each call where each use stands, references first, then lines.
 
         `history` asks for the whole history of a call, not for what was captured.
         """
-        if history not in self._newest:
+        if history not in self._held:
             branch = Branch(self.transcript)
-            self._newest[history] = [self._newest_of(branch, call, history) for call in range(len(self.calls))]
-        return self._newest[history]
+            found = [self._holders(branch, call, history) for call in range(len(self.calls))]
+            oldest = [min((holder.newest for holder in holders), default=sys.maxsize) for holders in found]
+            self._held[history] = Held(found, oldest)
+        return self._held[history]
 
-    def _newest_of(self, branch: Branch, call: int, history: bool) -> list[int]:
+    def _holders(self, branch: Branch, call: int, history: bool) -> list[Holder]:
         made, found = self.transcript.calls[call], self.calls[call]
         branch.to(made.history if history else made.captured)
-        places = (branch.newest_first(self.places(use)) for use in chain(found.used, found.copied))
-        return [next(held, (-1, 0))[0] for held in places]
+        return [self._holder(branch, made.head, use) for use in chain(found.used, found.copied)]
+
+    def _holder(self, branch: Branch, head: int, use: Use) -> Holder:
+        newest, _ = next(branch.newest_first(self.places(use)), (-1, 0))
+        return Holder(use, newest, self.head_spans(head, use))
 
     def places(self, use: Use) -> list[Place]:
         """Return where in the transcript's messages a use stands, in order."""
@@ -241,6 +247,21 @@ class _Texts(WatchedTexts):
         super().forget()
         self.__dict__.pop("_joined", None)
         self._found_wide.clear()
+
+
+class Holder(NamedTuple):
+    """The newest message that holds a use, -1 for none, and the ids of the spans of the fixed part that hold it."""
+
+    use: Use
+    newest: int
+    spans: tuple[str, ...]
+
+
+class Held(NamedTuple):
+    """By call the holders of each use, and the oldest of their messages; `sys.maxsize` where nothing was used."""
+
+    holders: list[list[Holder]]
+    oldest: list[int]
 
 
 class _Response(NamedTuple):

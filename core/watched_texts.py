@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from .copied_lines import lines_of
-from .normal_text import normal
+from .normal_text import is_escaped, normal
 from .reference_classes import ReferenceClass
-from .text_index import TextIndex, Words, watch_words, words_of
+from .text_index import TextIndex, Words, longest_word, watch_words, words_of
 from .wire import digest
 
 LINE = "line"
@@ -94,9 +94,32 @@ class WatchedTexts:
 
 def stands_in(use: Use, text: str) -> bool:
     """Return whether a use stands in a text that is not part of the transcript, for instance a summary."""
+    if not is_escaped(text) and not _may_stand(use, text):
+        return False
     if use.kind == LINE:
         return use.form in lines_of(normal(text))
     return _index(text).holds(use.kind, use.form)
+
+
+def _may_stand(use: Use, text: str) -> bool:
+    """Whether what is cheap to look for is there: most texts that are asked have nothing of a use."""
+    if use.kind == LINE:
+        return use.form in text
+    return use.kind not in _IN_ITS_OWN_LETTERS or longest_word(use.form) in text
+
+
+_IN_ITS_OWN_LETTERS = frozenset(
+    {
+        ReferenceClass.IDENTIFIER,
+        ReferenceClass.PATH,
+        ReferenceClass.URL,
+        ReferenceClass.HASH,
+        ReferenceClass.ID,
+        ReferenceClass.QUOTED,
+        ReferenceClass.CJK,
+    }
+)
+"""Classes whose forms are searched as they are spelled, a drive's letter aside."""
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.decisions import Action
+from core.decisions import Action, Left
 from core.readers.builder import TranscriptBuilder
 from core.replay import replay
 from core.spans import OVERHEAD_ID
@@ -82,15 +82,18 @@ def check(plan: Any) -> None:
 
 
 def check_shortcuts(plan: Any) -> None:
-    """`whole_from` and `last_sent` only pass over what need not be looked at."""
+    """`whole_from` and `stretch_at` only pass over what need not be looked at."""
     spans = {span.message: [] for unit in plan.log.units[: plan.count] for span in unit.spans}
     for unit in plan.log.units[: plan.count]:
         for span in unit.spans:
             spans[span.message].append(plan.remains(span.message, span.id))
     for message, left in spans.items():
-        sent = plan.last_sent(message)
-        assert sent <= message
-        assert all(text == "" for at in range(sent + 1, message + 1) for text in spans.get(at, []))
+        stretch = plan.stretch_at(message)
+        assert stretch.first <= stretch.last <= message
+        assert (stretch.last < 0) == (stretch.left is Left.NOTHING)
+        assert all(text == "" for at in range(stretch.last + 1, message + 1) for text in spans.get(at, []))
+        if stretch.left is Left.WHOLE:
+            assert all(text is None for at in range(stretch.first, stretch.last + 1) for text in spans.get(at, []))
         if message >= plan.whole_from:
             assert left == [None] * len(left)
 

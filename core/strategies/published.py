@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..assembler import Context, UnitAssembler
 from ..boundaries import first_true
-from ..decisions import Action, Decision, Status
+from ..decisions import Action, Decision, Left, Status, Stretch
 from ..dialects.base import Dialect, Message, PartKind
 from ..excerpt import head as first_words
 from ..excerpt import summary_text
@@ -179,9 +179,9 @@ class PublishedPlan(Plan):
         """The first message of the tail."""
         return self.source.entries[self.tail[0]].message if self.tail else sys.maxsize
 
-    def last_sent(self, message: int) -> int:
-        """Return the message itself: what is dropped is found one by one."""
-        return message
+    def stretch_at(self, message: int) -> Stretch:
+        """Return all messages up to one: what is dropped is found one by one."""
+        return Stretch(0, message, Left.CHANGED)
 
     def decision(self, message: int, span_id: str) -> Decision:
         """Return the decision on one span; where its message is sent twice, the one that keeps it."""

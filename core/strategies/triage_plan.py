@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..assembler import Context
-from ..decisions import Action, Decision, Fate, Run
+from ..decisions import Action, Decision, Fate, Left, Run, Stretch
 from ..dialects.base import Dialect
 from ..log import Log
 from ..plan import Plan
@@ -167,9 +167,10 @@ class TriagePlan(Plan):
         """The message from which on nothing may be evicted."""
         return self.log.units[self.deepest].first if self.deepest < self.count else sys.maxsize
 
-    def last_sent(self, message: int) -> int:
-        """Return the message itself: evicted units have stubs."""
-        return message
+    def stretch_at(self, message: int) -> Stretch:
+        """Return the message alone, for evicted units have stubs, and whether it is evicted."""
+        evicted = self.is_evicted(self.log.unit_of_message(message))
+        return Stretch(message, message, Left.REPLACED if evicted else Left.WHOLE)
 
     def _decide_at(self, index: int) -> Iterator[Decision]:
         start, stop, evicted = self._part_of(index)
