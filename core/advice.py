@@ -82,7 +82,7 @@ def advised(
     said, config = _chosen(prompt, advice, work)
     trial = Trial(prompt, None if config is None else (play or _player(history))(config), work)
     leaves = (advice.leaf, *advice.then)
-    alone, verdict = _verdict(prompt, advice)
+    alone, verdict = _verdict(prompt, advice, work)
     return Advised(
         prompt=prompt,
         advice=advice,
@@ -120,12 +120,12 @@ def _chosen(prompt: Prompt, advice: Advice, work: Work | None) -> tuple[Said | N
     return made[0] if made and advice.leaf is not Leaf.SMALLER_UNIT else (None, None)
 
 
-def _verdict(prompt: Prompt, advice: Advice) -> tuple[bool, str]:
+def _verdict(prompt: Prompt, advice: Advice, work: Work | None) -> tuple[bool, str]:
     """Return whether to leave the prompt alone, and the advice in one sentence."""
     over, budget = advice.overflow, prompt.budget
     if over > 0:
-        too_many = counted(over, "token")
-        return False, f"Call {prompt.call + 1} is {too_many} over the budget of {budget:,}: {_why(prompt, advice)}."
+        over_by = f"Call {prompt.call + 1} is {counted(over, 'token')} over the budget of {budget:,}"
+        return False, f"{over_by}: {_why(prompt, advice)}.{_to_do(advice, work)}"
     hidden = prompt.hidden
     if over + hidden > 0:
         more, too_many = counted(hidden, "token"), counted(over + hidden, "token")
@@ -143,13 +143,29 @@ def _verdict(prompt: Prompt, advice: Advice) -> tuple[bool, str]:
     )
 
 
+def _to_do(advice: Advice, work: Work | None) -> str:
+    """Return what leaf 1A leaves to the user: no configuration makes one call of several."""
+    if advice.leaf is not Leaf.CHUNK or work is None:
+        return ""
+    if work.obstacle:
+        return f" {work.obstacle[0].upper()}{work.obstacle[1:]}."
+    if not work.units:
+        beside = counted(work.budget - work.room, "token")
+        return f" What stands beside it, {beside}, leaves no room for a part: make that smaller first."
+    return (
+        f" Send its {counted(len(work.units), 'numbered part')} one a call, in the place of the whole text, and let a"
+        " last call read their answers. The configuration only numbers the parts: in one prompt they are larger than"
+        " the text, and never fit."
+    )
+
+
 def _why(prompt: Prompt, advice: Advice) -> str:
     """Return what the leaf was chosen on."""
     gains = advice.reclaim
     if advice.then:
         return f"no branch covers it alone, {sum(gains):,} come back together"
     return {
-        Leaf.CHUNK: f"one pinned text has {prompt.measured.largest_pinned:,}",
+        Leaf.CHUNK: f"what cannot go holds one block of {prompt.measured.largest_pinned:,}",
         Leaf.SUMMARISE: f"old conversation can give back {gains.history:,}",
         Leaf.PROJECT: f"tool results can give back {gains.tool:,}",
         Leaf.DEDUPLICATE: f"restated rules and examples can give back {gains.instruction:,}",

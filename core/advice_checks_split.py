@@ -6,42 +6,41 @@ import re
 from itertools import pairwise
 
 from .advice_trial import Check, Trial
-from .shrinkers import ChunkPinned
 from .shrinkers.chunk_pinned import LABEL
-from .spans import SpanKind
 from .wording import counted
 from .work_units import LEAST_ROOM, Work
 
 SHORTEST_RAW = 20
 """Characters; a shorter text may stand in a task by chance."""
 
-# Leaf 1A: chunk and label
+# Leaf 1A: chunk and label, on the parts as they would be sent, one a call
 
 
 def chunks_cover(trial: Trial) -> Check:
-    """Check that the numbered parts cover the text without gap or overlap."""
-    return _partition("chunks cover the text without gap or overlap", trial.work)
+    """Check that the parts that would be sent make up the text without gap or overlap."""
+    name, work, giant = "chunks cover the text without gap or overlap", trial.work, trial.prompt.largest_pinned
+    if work is None or giant is None or not work.units:
+        return Check(name, False, _why_none(work))
+    sent = "".join(unit.text.partition("\n")[2] for unit in work.units)
+    why = f"{counted(len(work.units), 'part')} of {giant.name}, {counted(len(sent), 'character')}"
+    return Check(name, sent == giant.text, why if sent == giant.text else f"{why} of {len(giant.text):,}")
 
 
 def numbering_complete(trial: Trial) -> Check:
-    """Check that the labels count from 1 to N."""
-    giant, shrinkers = trial.prompt.largest_pinned, [made.shrinker() for made in trial.config.shrink]
-    sizes = [made.max_tokens for made in shrinkers if isinstance(made, ChunkPinned)]
-    if giant is not None and giant.kind is SpanKind.TOOL_DEFINITION:
-        why = f"a tool definition cannot be numbered: describe {giant.name!r} in fewer words"
-        return Check("numbering k of N complete", False, why)
-    if giant is None or not sizes:
-        return Check("numbering k of N complete", False, "nothing was numbered")
-    text = ChunkPinned(sizes[0]).labelled(giant.text, giant.name, trial.prompt.counter)
-    labels = re.findall(rf"{re.escape(LABEL)}(\d+) of (\d+) of ", text)
-    complete = [int(number) for number, _ in labels] == list(range(1, len(labels) + 1))
-    complete = complete and all(int(total) == len(labels) for _, total in labels)
-    return Check("numbering k of N complete", complete and len(labels) > 1, counted(len(labels), "part"))
+    """Check that the labels of the parts that would be sent count from 1 to N."""
+    name, work = "numbering k of N complete", trial.work
+    if work is None or not work.units:
+        return Check(name, False, _why_none(work))
+    found = [re.match(rf"{re.escape(LABEL)}(\d+) of (\d+) of ", unit.text) for unit in work.units]
+    numbers = [(int(label[1]), int(label[2])) for label in found if label]
+    wanted = [(number, len(work.units)) for number in range(1, len(work.units) + 1)]
+    return Check(name, numbers == wanted and len(numbers) > 1, counted(len(numbers), "numbered part"))
 
 
 def fields_named(trial: Trial) -> Check:
     """Check that it is said what each part has to carry on; whether a model does is not in a recording."""
-    fields = [name for made in trial.config.shrink for name in getattr(made, "fields", ())]
+    shrink = trial.played.config.shrink if trial.played is not None else ()
+    fields = [name for made in shrink for name in getattr(made, "fields", ())]
     why = f"{', '.join(fields)}: present or null in each answer cannot be told before a model has answered"
     if not fields:
         why = "name in `shrink.fields` what each part has to carry on; a recording does not tell"
@@ -49,13 +48,13 @@ def fields_named(trial: Trial) -> Check:
 
 
 def raw_text_absent(trial: Trial) -> Check:
-    """Check that the giant text itself is not sent any more."""
-    giant = trial.prompt.largest_pinned
-    sent = giant is not None and trial.plan.remains(giant.message, giant.id) is None
-    why = (
-        "the labels made the one prompt larger, so it is sent as it was: send one part a call" if sent else "it is not"
-    )
-    return Check("the raw text is absent", not sent, why)
+    """Check that no call holds the whole giant text."""
+    name, work, giant = "the raw text is absent", trial.work, trial.prompt.largest_pinned
+    if work is None or giant is None or not work.units:
+        return Check(name, False, _why_none(work))
+    whole = [unit.name for unit in work.units if giant.text in unit.text]
+    why = f"{whole[0]} is the whole text" if whole else f"no call holds more than one of {len(work.units):,} parts"
+    return Check(name, not whole, why)
 
 
 # Leaf 5A: a smaller unit of work
@@ -86,6 +85,8 @@ def _partition(name: str, work: Work | None) -> Check:
 
 
 def _why_none(work: Work | None) -> str:
+    if work is not None and work.obstacle:
+        return work.obstacle
     if work is not None and work.room <= LEAST_ROOM:
         return f"what every call carries, {work.base:,} of {counted(work.budget, 'token')}, leaves no room for a unit"
     return "there is nothing that could be split: no tool result and no large text"
@@ -101,7 +102,7 @@ def each_unit_fits(trial: Trial) -> Check:
         if over
         else f"the largest has {counted(largest, 'token')}"
     )
-    why = why if units else "there is no unit"
+    why = why if units else (trial.work and trial.work.obstacle) or "there is no unit"
     return Check("each unit alone fits", bool(units) and not over, why)
 
 
@@ -109,7 +110,8 @@ def aggregator_fits(trial: Trial) -> Check:
     """Check that the call that reads the verdicts fits and holds no raw text of a unit."""
     work = trial.work
     if work is None or not work.units:
-        return Check("aggregator fits and holds no raw text", False, "there is no unit to aggregate")
+        why = (work and work.obstacle) or "there is no unit to aggregate"
+        return Check("aggregator fits and holds no raw text", False, why)
     texts = ((unit.name, work.text_of(unit).strip()) for unit in work.units)
     raw = [name for name, text in texts if len(text) > SHORTEST_RAW and text in work.aggregator_text]
     fits = work.aggregator <= work.budget

@@ -8,8 +8,8 @@ from typing import Any
 
 from .advice_measures import HARD_CASES, Prompt
 from .advice_tree import Advice, Leaf
-from .spans import Span, SpanKind
-from .work_units import MARGIN, Work
+from .spans import Span
+from .work_units import Work
 
 Said = dict[str, Any]
 STEP_SHARE = 8
@@ -23,11 +23,14 @@ PATTERN = 60
 def candidates(prompt: Prompt, advice: Advice, work: Work | None) -> Iterator[Said]:
     """Yield configurations for a leaf and those after it, the preferred one first; without model and budget.
 
-    No configuration does what 5A recommends; for work that cannot be split there are those that cut history all the
-    same, unless exact strings are needed.
+    What 1A recommends, no configuration does by itself: it numbers the parts, which are then sent one a call; there is
+    none where the giant cannot be split. None does what 5A recommends; for work that cannot be split there are those
+    that cut history all the same, unless exact strings are needed.
     """
     leaves = (advice.leaf, *advice.then)
     if Leaf.FITS in leaves or (Leaf.SMALLER_UNIT in leaves and prompt.exact_strings_needed):
+        return
+    if work is not None and work.obstacle:
         return
     shrink, rules = _shrinkers(prompt, leaves, work), _rules(prompt, leaves)
     for strategy, extra in _strategies(prompt, leaves):
@@ -41,15 +44,10 @@ def _shrinkers(prompt: Prompt, leaves: Sequence[Leaf], work: Work | None) -> lis
     if Leaf.DEDUPLICATE in leaves:
         found.append({"kind": "dedupe_instructions", "hard_case_keywords": list(HARD_CASES)})
     if Leaf.CHUNK in leaves and work is not None:
-        found.append({"kind": "chunk_pinned", "max_tokens": chunk_size(work)})
+        found.append({"kind": "chunk_pinned", "max_tokens": max(1, work.room)})
     if Leaf.PROJECT in leaves and len(leaves) > 1:
         found.append(_project(prompt))
     return found
-
-
-def chunk_size(work: Work) -> int:
-    """Return the tokens that a numbered part may have beside everything else that is pinned."""
-    return max(1, work.budget - work.base - 2 * MARGIN)
 
 
 def _project(prompt: Prompt) -> Said:
@@ -87,7 +85,7 @@ def _step(prompt: Prompt) -> Said:
 def _rules(prompt: Prompt, leaves: Sequence[Leaf]) -> list[Said]:
     """Return the rule that pins the giant text of leaf 1A: only what is pinned is numbered."""
     giant = prompt.largest_pinned
-    if Leaf.CHUNK not in leaves or giant is None or giant.kind is SpanKind.TOOL_DEFINITION:
+    if Leaf.CHUNK not in leaves or giant is None:
         return []
     return [{"match": _match(giant), "evict": "pinned"}]
 

@@ -2,8 +2,8 @@
 
 The work is what can be looked at piece by piece: tool results and texts too large for one prompt. Each unit is one
 call of its own, with the fixed part and the task; an aggregator reads their verdicts only. Units follow the material:
-the results of one file, records of a list, numbered chunks of one long text. Every unit is counted as it would be
-sent.
+the results of one file, records of a list, numbered chunks of one long text. Every unit has the text that it would be
+sent with, and is counted with it. What cannot be split is said, with what to do instead.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from .advice_measures import RESULTS, Prompt, as_records
+from .chunked_prompt import MOST_PARTS, ChunkedPrompt, obstacle
 from .shrinkers import ChunkPinned
+from .shrinkers.chunk_pinned import LABEL
 from .spans import Span, SpanKind
 from .wire import dump
 
@@ -45,6 +47,8 @@ class WorkUnit:
     pieces: tuple[Piece, ...]
     tokens: int
     fits: bool
+    text: str
+    """What stands in its prompt for the work: the label and the pieces, after the task where it has one."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ class Work:
     material: tuple[Span, ...]
     room: int
     """Tokens that a unit's own text may have."""
+    obstacle: str = ""
+    """Why the one text that is too large cannot be split, and what to do instead."""
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -77,16 +83,37 @@ class Work:
 
 def split_work(prompt: Prompt, giant: Span | None = None) -> Work:
     """Return a prompt's task in units; with `giant` in numbered chunks of that one span."""
-    return _Splitter(prompt, giant).work()
+    return _Splitter(prompt).work() if giant is None else _chunked(prompt, giant)
+
+
+def _chunked(prompt: Prompt, giant: Span) -> Work:
+    """Return the calls for the numbered parts of one text, each with the part in the text's own place."""
+    why, base = obstacle(prompt, giant), _base(prompt, giant)
+    if why:
+        return Work(prompt.budget, base, (), 0, "", (), 0, why)
+    calls = ChunkedPrompt(prompt, giant)
+    room = prompt.budget - calls.tokens(calls.label(MOST_PARTS, MOST_PARTS))
+    if room <= LEAST_ROOM:
+        return Work(prompt.budget, base, (), 0, "", (), room)
+    units, start = [], 0
+    for label, chunk in calls.parts(room):
+        piece, text = Piece(giant.id, start, start + len(chunk)), label + chunk
+        tokens = calls.tokens(text)
+        name = label.removeprefix(LABEL).rstrip("\n").removesuffix("]")
+        units.append(WorkUnit("chunk", f"part {name}", (piece,), tokens, tokens <= prompt.budget, text))
+        start = piece.stop
+    text = "\n".join([AGGREGATE, *(f"Verdict on {unit.name}:" for unit in units)])
+    aggregator = base + _message(prompt, text) + VERDICT * len(units)
+    return Work(prompt.budget, base, tuple(units), aggregator, text, (giant,), room)
 
 
 class _Splitter:
-    def __init__(self, prompt: Prompt, giant: Span | None) -> None:
-        self.prompt, self.giant = prompt, giant
-        self.base = _base(prompt, giant)
-        self.task = "" if giant else _task(prompt)
-        self.room = prompt.budget - self.base - self._message(self.task) - MARGIN
-        found = [giant] if giant else _material(prompt, self.room, self.task)
+    def __init__(self, prompt: Prompt) -> None:
+        self.prompt = prompt
+        self.base = _base(prompt)
+        self.task = _task(prompt)
+        self.room = prompt.budget - self.base - _message(prompt, self.task) - MARGIN
+        found = _material(prompt, self.room, self.task)
         self.material = tuple(found) if self.room > LEAST_ROOM else ()
 
     def work(self) -> Work:
@@ -96,18 +123,15 @@ class _Splitter:
         units = tuple(self._counted(*unit, number, total) for number, unit in enumerate(grouped, start=1))
         verdicts = [f"Verdict {number} of {total}, {unit.name}:" for number, unit in enumerate(units, start=1)]
         text = "\n".join([self.task, AGGREGATE, *verdicts])
-        aggregator = self.base + self._message(text) + VERDICT * total
+        aggregator = self.base + _message(self.prompt, text) + VERDICT * total
         return Work(self.prompt.budget, self.base, units, aggregator, text, self.material, self.room)
-
-    def _message(self, text: str) -> int:
-        spoken = self.prompt.dialect
-        return spoken.cost_of_messages([spoken.message(spoken.text_message("user", text))], self.prompt.counter).total
 
     def _counted(self, kind: str, name: str, pieces: Sequence[Piece], number: int, total: int) -> WorkUnit:
         texts = {span.id: span.text for span in self.material}
         body = "\n".join(texts[piece.span_id][piece.start : piece.stop] for piece in pieces)
-        tokens = self.base + self._message(f"{self.task}\n\n[part {number} of {total}: {name}]\n{body}")
-        return WorkUnit(kind, name, tuple(pieces), tokens, tokens <= self.prompt.budget)
+        text = f"{self.task}\n\n[part {number} of {total}: {name}]\n{body}"
+        tokens = self.base + _message(self.prompt, text)
+        return WorkUnit(kind, name, tuple(pieces), tokens, tokens <= self.prompt.budget, text)
 
     def _units(self) -> Iterator[tuple[str, str, list[Piece]]]:
         """Yield kind, name and pieces of each unit: what belongs together, as far as it has room."""
@@ -153,7 +177,13 @@ class _Splitter:
             start += len(text)
 
 
-def _base(prompt: Prompt, giant: Span | None) -> int:
+def _message(prompt: Prompt, text: str) -> int:
+    """Return the tokens of a user message of its own."""
+    spoken = prompt.dialect
+    return spoken.cost_of_messages([spoken.message(spoken.text_message("user", text))], prompt.counter).total
+
+
+def _base(prompt: Prompt, giant: Span | None = None) -> int:
     """Return the tokens that every call has: the fixed part and what is pinned, without the text to be split."""
     stays = prompt.log.staying[-1]
     newest = prompt.log.units[prompt.log.last_user] if giant and prompt.log.last_user >= 0 else None
@@ -167,7 +197,7 @@ def _task(prompt: Prompt) -> str:
     if prompt.log.last_user < 0:
         return ""
     spans = [span for span in prompt.log.units[prompt.log.last_user].spans if span.kind is SpanKind.USER]
-    room = (prompt.budget - _base(prompt, None)) // 2
+    room = (prompt.budget - _base(prompt)) // 2
     return "\n".join(span.text for span in spans if span.tokens <= room)
 
 

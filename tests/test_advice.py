@@ -287,13 +287,6 @@ def test_5a_says_where_no_unit_has_room() -> None:
     assert "leaves no room" in found.checks[0].why
 
 
-def test_1a_cannot_number_a_tool_definition_and_says_so() -> None:
-    found = advice(run([user("Go."), says("Yes.")], tools=[tool("read", "y " * 900)]), 700)
-    assert found.advice.leaf is Leaf.CHUNK
-    why = next(made.why for made in found.checks if made.name.startswith("numbering"))
-    assert (found.safe, why) == (False, "a tool definition cannot be numbered: describe 'read' in fewer words")
-
-
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("share", [2.0, 0.95, 0.6, 0.3, 0.05])
 def test_advice_on_the_samples_is_the_tree_and_its_configuration_fits(name: str, share: float) -> None:

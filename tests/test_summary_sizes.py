@@ -85,7 +85,9 @@ def test_a_summary_of_shrunk_results_is_weighed_against_the_results_as_they_were
     transcript = run([user("Go."), *said, says("Done.")])
     shrink = [{"kind": "project_tool_results", "max_tokens": 50}] if shrinks else []
     strategy = {"kind": "tiered_injection", "keep_steps": 1}
-    made = replay(transcript, {"budget": {"soft_limit": 150 if shrinks else 400}, "shrink": shrink, "strategy": strategy})
+    made = replay(
+        transcript, {"budget": {"soft_limit": 150 if shrinks else 400}, "shrink": shrink, "strategy": strategy}
+    )
     (swap,) = swapped(made, 6)
     whole = replay(transcript, {"strategy": {"kind": "full_history"}})
     folded = [index for index, fate, _ in made.plan(6).fates() if fate is not Fate.KEEP]
