@@ -19,16 +19,29 @@ from .stubbed_size import StubbedSize
 
 @dataclass(slots=True)
 class Tally:
-    """Tokens by kind of what is sent, and how many spans are stubbed or summarised."""
+    """Tokens of what is sent beside the units, and how many spans are stubbed or summarised."""
 
-    kinds: dict[SpanKind, int] = field(default_factory=dict)
+    units: dict[SpanKind, int] = field(default_factory=dict)
+    """Tokens of units by kind, less those that are evicted."""
+    stubs: int = 0
+    summaries: int = 0
+    frames: int = 0
+    """Tokens of the frames of stubs and summaries."""
     stubbed: int = 0
     summarised: int = 0
 
     def add(self, kinds: Mapping[SpanKind, int], sign: int) -> None:
-        """Add tokens by kind, or take them away."""
+        """Add tokens of a unit by kind, or take them away."""
         for kind, tokens in kinds.items():
-            self.kinds[kind] = self.kinds.get(kind, 0) + sign * tokens
+            self.units[kind] = self.units.get(kind, 0) + sign * tokens
+
+    def kinds(self) -> dict[SpanKind, int]:
+        """Return all tokens by kind."""
+        found = dict(self.units)
+        written = (SpanKind.OTHER, self.stubs), (SpanKind.SUMMARY, self.summaries), (SpanKind.OVERHEAD, self.frames)
+        for kind, tokens in written:
+            found[kind] = found.get(kind, 0) + tokens
+        return found
 
 
 class Settled(NamedTuple):
@@ -114,7 +127,7 @@ class _Retold(StubbedSize):
         found = min(places, default=None)
         self._touched.clear()
         shift = self._shifts.before(found) if found is not None else 0
-        return Settled(found, shift, dict(self._tally.kinds), self._tally.stubbed, self._tally.summarised)
+        return Settled(found, shift, self._tally.kinds(), self._tally.stubbed, self._tally.summarised)
 
     def keep(self, index: int) -> None:
         """Put an evicted unit back."""
@@ -143,7 +156,8 @@ class _Retold(StubbedSize):
         self._touch(index)
         (self._owned.add if sign > 0 else self._owned.discard)(index)
         self._shifts.add(index, sign * own.tokens)
-        self._tally.add({SpanKind.SUMMARY: own.tokens - own.overhead, SpanKind.OVERHEAD: own.overhead}, sign)
+        self._tally.summaries += sign * (own.tokens - own.overhead)
+        self._tally.frames += sign * own.overhead
         self._tally.summarised += sign * len(unit.spans)
 
     def _put(self, start: int, stop: int) -> None:
@@ -159,7 +173,8 @@ class _Retold(StubbedSize):
     def _stub(self, start: int, sign: int) -> None:
         _, text, frame = self._runs[start]
         self._shifts.add(start, sign * (text + frame))
-        self._tally.add({SpanKind.OTHER: text, SpanKind.OVERHEAD: frame}, sign)
+        self._tally.stubs += sign * text
+        self._tally.frames += sign * frame
 
     def _state(self, place: int) -> int | None:
         """Return where the stub at a place ends; -1 for a unit with its own text, None for one sent as it is."""
