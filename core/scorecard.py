@@ -11,11 +11,11 @@ which come from other packages. A kept scorecard is as good as a new one as long
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from .cache import Cache
+from .bill import bill, cached, counts_of, reported_share
 from .config import Configuration
 from .errors import PromptInspectorError
 from .export import as_json
@@ -53,8 +53,8 @@ class Scorecard:
     """The totals of one replay. Sizes are tokens, costs are US dollars at the prices in `prices`.
 
     `refetches` and `rereads` are the recording's, `refetches_likelier` those before which the first result was gone.
-    Cached, written and uncached tokens are predicted, over the calls where that is known, with the tokens that the
-    recording does not hold; `cached_share_reported` is what the provider said of the recording.
+    Prompts are counted as recorded in `peak`, `sum_tokens`, `entered` and what is over budget, as in the columns of a
+    replay. What is cached, written, uncached and paid includes the tokens that the recording does not hold.
     """
 
     key: Key
@@ -63,6 +63,20 @@ class Scorecard:
     """The keys of the counters that counted the prompts."""
     peak: int
     sum_tokens: int
+    not_recorded_tokens: int | None
+    """Tokens reported beyond those counted, over the calls where that is known; None where nothing was reported."""
+    corrected_tokens: int | None
+    """Tokens counted beyond those reported, 0 or below: the counts of these calls were too high."""
+    not_recorded_unknown_calls: int
+    sent_tokens: int
+    """The sum of the three, which is what cache and cost are about."""
+    sent_known_as: Mapping[str, int]
+    """How many calls' tokens are reported, calibrated, exact, by formula or an estimate."""
+    billed_tokens: int | None
+    """What the provider reported for the recording, over `billed_calls`."""
+    billed_calls: int
+    drift: Mapping[str, Mapping[str, Any]]
+    """How far counts were off, by model: bias, spread, a suggested reserve, and the factor for its texts."""
     entered: int
     over_budget: int
     largest_excess: int
@@ -98,7 +112,11 @@ class Scorecard:
     rules_missing: int
     cached_share: float | None
     cached_share_reported: float | None
+    """What the provider said of the recording; all other figures of the cache are predicted."""
     cached_tokens: int | None
+    """Over the calls where that is known, as the two below; all three add up to what these calls send."""
+    cached_not_recorded_tokens: int | None
+    """Those of `cached_tokens` that the recording does not hold; the column `cached` has the others."""
     written_tokens: int | None
     uncached_tokens: int | None
     cache_unknown_calls: int
@@ -183,7 +201,7 @@ def scorecard(
         calls=len(replay.transcript.calls),
         counters=_counters(replay),
         peak=max(calls["in_window"], default=0),
-        sum_tokens=sum(calls["in_window"]),
+        **bill(replay),
         entered=sum(calls["entered"]),
         over_budget=sum(excess > 0 for excess in calls["excess"]),
         largest_excess=max(calls["excess"], default=0),
@@ -193,8 +211,8 @@ def scorecard(
         violations_checked=violations.checked,
         **_losses(replay.loss),
         **_kept(replay),
-        **_cached(replay.cache),
-        cached_share_reported=_reported_share(replay),
+        **cached(replay.cache),
+        cached_share_reported=reported_share(replay),
         **_paid(replay),
         **_found(findings(replay) if found is None else found),
     )
@@ -242,26 +260,6 @@ def _kept(replay: Replay) -> dict[str, Any]:
     }
 
 
-def _cached(cache: Cache) -> dict[str, Any]:
-    known = [row for row in cache.calls if row.cached is not None]
-    return {
-        "cached_share": cache.share,
-        "cached_tokens": sum(row.cached or 0 for row in known) if known else None,
-        "written_tokens": sum(row.written or 0 for row in known) if known else None,
-        "uncached_tokens": sum(row.uncached or 0 for row in known) if known else None,
-        "cache_unknown_calls": len(cache.calls) - len(known),
-        "prefix_breaks": cache.break_count,
-        "break_causes": _counted(str(row.cause) for row in cache.calls if row.breaks),
-    }
-
-
-def _reported_share(replay: Replay) -> float | None:
-    """Return the tokens that the provider reported as read from the cache, of those that it reported as sent."""
-    usages = (call.usage for call in replay.transcript.calls)
-    told = [(usage.cache_read, usage.input) for usage in usages if usage.cache_read is not None and usage.input]
-    return sum(read for read, _ in told) / sum(sent for _, sent in told) if told else None
-
-
 def _paid(replay: Replay) -> dict[str, Any]:
     cost, totals = replay.cost, replay.cost.totals()
     return {
@@ -279,13 +277,9 @@ def _paid(replay: Replay) -> dict[str, Any]:
 def _found(found: Sequence[Finding]) -> dict[str, Any]:
     levels = Counter(finding.level for finding in found)
     return {
-        "findings": _counted(finding.name for finding in found),
+        "findings": counts_of(finding.name for finding in found),
         "findings_by_level": {str(level): levels[level] for level in Level},
     }
-
-
-def _counted(names: Iterable[str]) -> dict[str, int]:
-    return dict(Counter(names))
 
 
 def _plain(counts: Mapping[Any, int]) -> dict[str, int]:
