@@ -1,4 +1,4 @@
-"""Units with other texts in some of their spans, counted as they would be sent."""
+"""Units and heads with other texts in some of their spans, counted as they would be sent."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from .decisions import Edit
+from .decisions import Edit, HeadEdit
 from .dialects.base import Cost, Dialect, Message, PartKind
 from .rules import may_become
-from .spans import Span, SpanKind
+from .spans import FixedPart, Span, SpanKind
 from .tokens import Counter
 from .units import Unit
 from .wire import Wire
@@ -92,3 +92,12 @@ def edited_wires(unit: Unit, wires: list[Wire], texts: Mapping[str, str], dialec
             at = span.message - unit.first
             sent[at] = dialect.with_result_text(sent[at], unit.messages[at].parts[span.part], texts[span.id])
     return sent
+
+
+def edited_head(edit: HeadEdit, fixed: FixedPart, head: Wire, dialect: Dialect) -> Wire:
+    """Return a head without the tools that an edit puts aside and with the texts that it puts in."""
+    if edit.deferred:
+        head = dialect.with_tools(head, [tool.part for tool in fixed.tools if tool.part not in edit.deferred])
+    for text in edit.injected:
+        head = dialect.with_system_text(head, text.text)
+    return head

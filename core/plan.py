@@ -30,7 +30,7 @@ from .decisions import (
     Stretch,
 )
 from .dialects.base import Dialect
-from .edits import edited_wires
+from .edits import edited_head, edited_wires
 from .log import Log
 from .spans import OVERHEAD_ID, FixedPart, SpanKind
 from .unit_decisions import kept, replaced
@@ -169,7 +169,7 @@ class Plan:
     def sent(self, head: Wire, messages: list[Wire], dialect: Dialect) -> tuple[Wire, list[Wire]]:
         """Return the head and the messages to send, made from those of the current body."""
         if self.head is not None:
-            head = _edited_head(self, self.head, head, dialect)
+            head = edited_head(self.head, self.fixed, head, dialect)
         sent: list[Wire] = []
         for index, fate, _ in self.fates():
             unit = self.log.units[index]
@@ -293,11 +293,3 @@ def apply(plan: Plan, body: Wire, dialect: Dialect) -> dict[str, Any]:
         head, sent = plan.sent(head, messages, dialect)
         messages = dialect.in_turn(sent, messages)
     return dialect.join(head, messages)
-
-
-def _edited_head(plan: Plan, edit: HeadEdit, head: Wire, dialect: Dialect) -> Wire:
-    if edit.deferred:
-        head = dialect.with_tools(head, [t.part for t in plan.fixed.tools if t.part not in edit.deferred])
-    for text in edit.injected:
-        head = dialect.with_system_text(head, text.text)
-    return head
