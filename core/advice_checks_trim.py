@@ -156,7 +156,7 @@ def results_halved(trial: Trial) -> Check:
 
 def rules_unchanged(trial: Trial) -> Check:
     """Check that every distinct rule is still said."""
-    found = RetentionMeter().call(trial.plan, frozenset())
+    found = RetentionMeter().call(trial.plan, ())
     gone = found.missing_rules
     why = f"{gone[0]!r} is gone" if gone else f"of {counted(found.rules, 'distinct rule')}, none is missing"
     return Check("set of distinct rules unchanged", not gone, why)
@@ -190,7 +190,7 @@ def contradictions_reported(trial: Trial) -> Check:
     source = trial.plan.fixed.source or trial.plan.fixed
     rules = [rule for span in source.spans if span.kind is SpanKind.INSTRUCTIONS for rule in rules_of(span.text)]
     pairs = list(contradictions(rules))
-    gone = set(RetentionMeter().call(trial.plan, frozenset()).missing_rules)
+    gone = set(RetentionMeter().call(trial.plan, ()).missing_rules)
     merged = [pair for pair in pairs if gone.intersection(pair)]
     why = "none found" if not pairs else "; ".join(f"{one!r} against {other!r}" for one, other in pairs[:3])
     return Check("contradictory rules reported, not merged", not merged, why)

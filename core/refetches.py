@@ -1,8 +1,9 @@
 """Calls of a tool with the arguments of an earlier call: what was fetched again, and why that may have been.
 
 Most repetitions are no forgetting: a test is run again after an edit. So a repetition is a re-read only where the
-result came out the same and nothing was written in between. Whether a strategy would bring more of them about is not
-known from a recording; what is known is where the first result would have been gone.
+result came out the same and nothing was written in between. A call that stands twice in one response is a repetition
+too, but no re-read: no result had been seen that could have been forgotten. Whether a strategy would bring more of
+them about is not known from a recording; what is known is where the newest earlier result would have been gone.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ _COMMAND = re.compile(
 class Refetch:
     """A tool call that repeats an earlier one of its branch, by name and canonical arguments.
 
-    `call` made it, `earlier` the first one (0-based; -1 where no recorded call did). `message` is the earlier result in
-    the conversation, `span_id` its span. `same_result` is None where the recording has no second result.
+    `call` made it, `earlier` the newest equal one before it (0-based; `call` itself where both stand in one response,
+    -1 where no recorded call made it). `message` is the earlier result in the conversation, `span_id` its span; -1 and
+    "" where there is none yet. `same_result` is None where the recording has no second result.
     """
 
     call: int
@@ -57,9 +59,14 @@ class Refetch:
     is_write: bool
 
     @property
+    def is_at_once(self) -> bool:
+        """Whether both calls stand in one response."""
+        return self.earlier == self.call
+
+    @property
     def is_reread(self) -> bool:
-        """Whether the same was fetched again though nothing had changed it."""
-        return self.same_result is True and not (self.written_between or self.is_write)
+        """Whether a result that had been seen was fetched again though nothing had changed it."""
+        return self.same_result is True and not (self.is_at_once or self.written_between or self.is_write)
 
 
 def refetches(transcript: Transcript) -> list[Refetch]:
@@ -71,19 +78,29 @@ def refetches(transcript: Transcript) -> list[Refetch]:
 
 
 def made_likelier(replay: Replay) -> list[Refetch]:
-    """Return the repeated calls before which the plan no longer sent the first result as it was."""
+    """Return the repeated calls before which the plan no longer sent the newest earlier result as it was."""
     found = []
     for refetch in refetches(replay.transcript):
+        if refetch.is_at_once:
+            continue
         if replay.plan(refetch.call).remains(refetch.message, refetch.span_id) is not None:
             found.append(refetch)
     return found
 
 
-class _Made(NamedTuple):
-    """A tool call in the tree of messages, and its result if there is one: node, part and digest."""
+class _Result(NamedTuple):
+    """A tool's result in the tree of messages."""
 
     node: int
-    result: tuple[int, int, bytes] | None
+    part: int
+    digest: bytes
+
+
+class _Made(NamedTuple):
+    """A tool call in the tree of messages, and its result if there is one."""
+
+    node: int
+    result: _Result | None
 
 
 class _Recording:
@@ -98,35 +115,49 @@ class _Recording:
         self._writes = [node for node, message in enumerate(self._messages) if any(map(_is_write, message.calls))]
         self._known: dict[tuple[str, str], list[_Made]] = {}
         for node, message in enumerate(self._messages):
-            for part in message.calls:
-                self._known.setdefault(_key(part), []).append(_Made(node, self._result(node, part)))
+            for place, part in enumerate(message.calls):
+                self._known.setdefault(_key(part), []).append(_Made(node, self._result(node, place)))
         self._first_call = self._calls_by_response()
 
     def refetches(self) -> Iterator[Refetch]:
         """Yield the repetitions, call by call."""
         for call, response in enumerate(self._responses):
             last = self._transcript.calls[call].history
-            for part in response.calls:
-                earlier = self._earlier(_key(part), last)
+            keys = [_key(part) for part in response.calls]
+            for place, key in enumerate(keys):
+                earlier = self._earlier(key, last)
                 if earlier is not None and earlier.result is not None:
-                    yield self._refetch(call, part, earlier, last)
+                    yield self._again(call, place, earlier, last)
+                elif key in keys[:place]:
+                    yield self._at_once(call, place, keys, last)
 
-    def _refetch(self, call: int, part: Part, earlier: _Made, last: int) -> Refetch:
-        assert earlier.result is not None
-        node, place, known = earlier.result
-        again = self._result_of_response(part, last)
-        depth = self._transcript.depths[node]
-        name, arguments = _key(part)
+    def _again(self, call: int, place: int, earlier: _Made, last: int) -> Refetch:
+        made, written = self._responses[call].calls[place], self._written(earlier.node, last)
+        results = earlier.result, self._result_of_response(call, place, last)
+        return self._refetch(call, made, self._first_call.get(earlier.node, -1), results, written)
+
+    def _at_once(self, call: int, place: int, keys: list[tuple[str, str]], last: int) -> Refetch:
+        """Return the repetition of a call of the same response."""
+        calls, before = self._responses[call].calls, keys.index(keys[place])
+        results = (self._result_of_response(call, before, last), self._result_of_response(call, place, last))
+        return self._refetch(call, calls[place], call, results, any(map(_is_write, calls[before + 1 : place])))
+
+    def _refetch(
+        self, call: int, made: Part, earlier: int, results: tuple[_Result | None, _Result | None], written: bool
+    ) -> Refetch:
+        first, again = results
+        depth = -1 if first is None else self._transcript.depths[first.node]
+        name, arguments = _key(made)
         return Refetch(
             call=call,
             tool=name,
             arguments=arguments,
-            earlier=self._first_call.get(earlier.node, -1),
+            earlier=earlier,
             message=depth,
-            span_id=f"m{depth}.{place}",
-            same_result=None if again is None else again[2] == known,
-            written_between=self._written(earlier.node, last),
-            is_write=_is_write(part),
+            span_id="" if first is None else f"m{depth}.{first.part}",
+            same_result=None if first is None or again is None else first.digest == again.digest,
+            written_between=written,
+            is_write=_is_write(made),
         )
 
     def _earlier(self, key: tuple[str, str], last: int) -> _Made | None:
@@ -148,23 +179,25 @@ class _Recording:
         writes = self._writes[bisect_left(self._writes, start + 1) : bisect_left(self._writes, last + 1)]
         return any(self._is_under(node, last) for node in writes)
 
-    def _result_of_response(self, part: Part, last: int) -> tuple[int, int, bytes] | None:
+    def _result_of_response(self, call: int, place: int, last: int) -> _Result | None:
+        """Return the result of a response's call, as the message that holds the response has it."""
+        keys = [_key(part) for part in self._responses[call].calls]
         for node in self._children.get(last, []):
-            if any(_key(made) == _key(part) for made in self._messages[node].calls):
-                return self._result(node, part)
+            found = [at for at, made in enumerate(self._messages[node].calls) if _key(made) == keys[place]]
+            if found:
+                return self._result(node, found[min(keys[:place].count(keys[place]), len(found) - 1)])
         return None
 
-    def _result(self, node: int, part: Part) -> tuple[int, int, bytes] | None:
-        """Return the result of a call made in a message: by its id, else by its place among the calls."""
-        same = [made for made in self._messages[node].calls if _key(made) == _key(part)]
-        call_id, place = same[0].call_id, self._messages[node].calls.index(same[0])
+    def _result(self, node: int, place: int) -> _Result | None:
+        """Return the result of a message's call: by its id, else by its place among the calls."""
+        call_id = self._messages[node].calls[place].call_id
         seen = 0
         for later in self._after(node):
             for index, made in enumerate(self._messages[later].parts):
                 if made.kind is not PartKind.TOOL_RESULT:
                     continue
                 if (made.call_id == call_id) if call_id else seen == place:
-                    return later, index, digest(made.text)
+                    return _Result(later, index, digest(made.text))
                 seen += 1
         return None
 

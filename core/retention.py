@@ -1,7 +1,8 @@
 """What a plan leaves of the fixed part: the tools that a response then called, and the instruction rules.
 
-A rule is a line of an instruction section, numbering and white space aside, so that a rule said twice is one rule and
-taking out its repetition loses nothing.
+Three calls of one tool are three calls: what is counted is whether the definition was there when it was used. A rule is
+a line of an instruction section, numbering and white space aside, so that a rule said twice is one rule and taking out
+its repetition loses nothing. Strategies leave sections alone, so rules go only where a shrinker worked on them.
 """
 
 from __future__ import annotations
@@ -9,22 +10,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .dialects import dialect
 from .shrinkers.dedupe_instructions import SHORTEST_RULE, normal_rule
 from .spans import FixedPart, Span, SpanKind
-from .uses import uses_of
+from .transcript import Transcript
+from .wire import Wire
 
 if TYPE_CHECKING:
     from .plan import Plan
     from .replay import Replay
 
-RULES = "rules"
+RULES, CALLED = "rules", "tools called"
 
 
 @dataclass(frozen=True, slots=True)
 class CallRetention:
-    """One call: tools called that its request defined, those of them left out, rules, and the rules left out."""
+    """One call: the tool calls of its response that its request defined, those of them left out, rules, rules left out.
+
+    `called` and `missing_tools` have a tool's name as often as it was called.
+    """
 
     called: tuple[str, ...]
     missing_tools: tuple[str, ...]
@@ -72,63 +78,75 @@ class Retention:
 def retention(replay: Replay) -> Retention:
     """Return which called tools and which instruction rules a replay's prompts were without."""
     meter = RetentionMeter(replay.transcript.memo.setdefault(RULES, {}))
-    responses = uses_of(replay.transcript).calls
-    return Retention([meter.call(replay.plan(call), made.names) for call, made in enumerate(responses)])
+    return Retention([meter.call(replay.plan(call), made) for call, made in enumerate(tools_called(replay.transcript))])
+
+
+def tools_called(transcript: Transcript) -> list[tuple[str, ...]]:
+    """Return for each call the tools that its response called, each as often as it was; found once a transcript."""
+    if CALLED not in transcript.memo:
+        responses = (dialect(transcript.dialect).message(call.response or {}) for call in transcript.calls)
+        transcript.memo[CALLED] = [tuple(part.name for part in response.calls) for response in responses]
+    found: list[tuple[str, ...]] = transcript.memo[CALLED]
+    return found
+
+
+class _Head(NamedTuple):
+    """What was read of one head: the spans of each tool, and the rules that its sections say."""
+
+    head: Wire
+    tools: dict[str, list[str]]
+    rules: dict[str, None]
 
 
 class RetentionMeter:
-    """Looks at each fixed part once for its rules and tools, and at each section once for its rules.
+    """Reads each head once, whatever the strategy, and each section once for its rules.
 
-    `known` are the rules of sections by their text, for all strategies of a transcript to share.
+    `known` are the heads by identity, and the rules of sections by their texts, for all strategies of a transcript.
     """
 
-    def __init__(self, known: dict[str, tuple[str, ...]] | None = None) -> None:
-        self._tools: dict[int, tuple[FixedPart, dict[str, list[str]]]] = {}
-        self._known: dict[str, tuple[str, ...]] = {} if known is None else known
-        self._said: dict[tuple[str, ...], dict[str, None]] = {}
-        self._rules: dict[int, tuple[FixedPart, int, tuple[str, ...]]] = {}
+    def __init__(self, known: dict[Any, Any] | None = None) -> None:
+        self._known: dict[Any, Any] = {} if known is None else known
 
-    def call(self, plan: Plan, names: frozenset[str]) -> CallRetention:
+    def call(self, plan: Plan, names: Sequence[str]) -> CallRetention:
         """Return what the plan of a call leaves; `names` are the tools that its response called."""
-        defined = self._tools_of(plan.fixed)
-        called = tuple(sorted(names.intersection(defined)))
-        missing = tuple(name for name in called if all(plan.remains(-1, held) is not None for held in defined[name]))
-        _, rules, gone = self._rules_of(plan)
-        return CallRetention(called, missing, rules, gone)
+        source = plan.fixed.source or plan.fixed
+        read = self._known.get(id(source.head)) or self._read(source)
+        called = tuple(name for name in names if name in read.tools) if names else ()
+        missing = {name for name in called if all(plan.remains(-1, held) is not None for held in read.tools[name])}
+        gone = self._gone(plan.fixed, read) if plan.fixed.shrunk else ()
+        return CallRetention(called, tuple(name for name in called if name in missing), len(read.rules), gone)
 
-    def _tools_of(self, fixed: FixedPart) -> dict[str, list[str]]:
-        if id(fixed) not in self._tools:
-            named: dict[str, list[str]] = {}
-            for span in fixed.tools:
-                named.setdefault(span.name, []).append(span.id)
-            self._tools[id(fixed)] = (fixed, named)
-        return self._tools[id(fixed)][1]
+    def _read(self, fixed: FixedPart) -> _Head:
+        named: dict[str, list[str]] = {}
+        for span in fixed.tools:
+            named.setdefault(span.name, []).append(span.id)
+        made = _Head(fixed.head, named, self._said_in(tuple(span.text for span in _sections(fixed))))
+        self._known[id(fixed.head)] = made
+        return made
 
-    def _rules_of(self, plan: Plan) -> tuple[FixedPart, int, tuple[str, ...]]:
-        """Strategies leave sections alone and shrinkers make a fixed part of their own, so each is looked at once."""
-        if id(plan.fixed) not in self._rules:
-            sections = [span for span in (plan.fixed.source or plan.fixed).spans if span.kind is SpanKind.INSTRUCTIONS]
-            left = [plan.remains(-1, span.id) for span in sections]
-            said = self._said_in(tuple(span.text for span in sections))
-            kept = said if left.count(None) == len(left) else self._said_in(_sent(sections, left))
-            gone = () if kept is said else tuple(rule for rule in said if rule not in kept)
-            self._rules[id(plan.fixed)] = (plan.fixed, len(said), gone)
-        return self._rules[id(plan.fixed)]
+    def _gone(self, fixed: FixedPart, read: _Head) -> tuple[str, ...]:
+        """Return the rules that shrinkers took out."""
+        shrunk = fixed.shrunk
+        sections = _sections(fixed.source or fixed)
+        kept = self._said_in(tuple(shrunk[span.id].text if span.id in shrunk else span.text for span in sections))
+        return tuple(rule for rule in read.rules if rule not in kept)
 
     def _said_in(self, texts: tuple[str, ...]) -> dict[str, None]:
         """Return the rules of some sections, each once."""
-        if texts not in self._said:
-            self._said[texts] = dict.fromkeys(rule for text in texts for rule in self._rules_in(text))
-        return self._said[texts]
+        if texts not in self._known:
+            self._known[texts] = dict.fromkeys(rule for text in texts for rule in self._rules_in(text))
+        found: dict[str, None] = self._known[texts]
+        return found
 
     def _rules_in(self, text: str) -> tuple[str, ...]:
         if text not in self._known:
             self._known[text] = tuple(rules_of(text))
-        return self._known[text]
+        found: tuple[str, ...] = self._known[text]
+        return found
 
 
-def _sent(sections: Sequence[Span], left: Sequence[str | None]) -> tuple[str, ...]:
-    return tuple(span.text if kept is None else kept for span, kept in zip(sections, left, strict=True))
+def _sections(fixed: FixedPart) -> list[Span]:
+    return [span for span in fixed.sections if span.kind is SpanKind.INSTRUCTIONS]
 
 
 def rules_of(text: str) -> Iterator[str]:

@@ -114,6 +114,47 @@ def test_another_branch_fetched_for_itself() -> None:
     assert refetches(builder.build()) == []
 
 
+def at_once(*calls: tuple[str, str], results: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return a reply with several calls, and the results of the first of them."""
+    replies = [uses(f"p{n}", name, path=path) for n, (name, path) in enumerate(calls)]
+    made = [call for reply in replies for call in reply["tool_calls"]]
+    told = [result(call["id"], text) for call, text in zip(made, results, strict=False)]
+    return [{**replies[0], "tool_calls": made}, *told]
+
+
+def test_the_same_call_twice_in_one_response_is_a_repetition_and_no_reread() -> None:
+    read = ("read_file", "a.py")
+    said = [user("Go."), *at_once(read, ("list_files", "."), read, read, results=("A", "B", "A", "C")), says("Done.")]
+    found = refetches(run(said))
+    assert [(one.call, one.earlier, one.is_at_once, one.is_reread) for one in found] == [(0, 0, True, False)] * 2
+    assert [(one.message, one.span_id, one.same_result) for one in found] == [(2, "m2.0", True), (2, "m2.0", False)]
+    assert made_likelier(replay(run(said), {"strategy": {"kind": "keep_last"}, "budget": {"soft_limit": 0}})) == []
+
+
+def test_a_repetition_in_a_response_without_results() -> None:
+    (again,) = refetches(run([user("Go."), *at_once(("look", "a"), ("look", "b"), ("look", "a"))]))
+    assert (again.call, again.earlier, again.message, again.span_id, again.same_result) == (0, 0, -1, "", None)
+
+
+def test_a_write_between_two_calls_of_a_response() -> None:
+    calls = [("look", "a"), ("write_file", "a"), ("look", "a")]
+    (again,) = refetches(run([user("Go."), *at_once(*calls, results=("1", "ok", "2")), says("Done.")]))
+    assert (again.written_between, again.is_write) == (True, False)
+
+
+def test_a_result_that_was_seen_counts_before_a_call_of_the_same_response() -> None:
+    read = ("read_file", "a.py")
+    said = [user("Go."), *at_once(read, results=(FILE,)), *at_once(read, read, results=(FILE, FILE)), says("Done.")]
+    found = refetches(run(said))
+    assert [(one.call, one.earlier, one.span_id, one.is_reread) for one in found] == [(1, 0, "m2.0", True)] * 2
+
+
+def test_the_earlier_call_is_the_newest_one() -> None:
+    said = [m for n in range(3) for m in (uses(f"c{n}", "read_file", path="a.py"), result(f"c{n}", FILE))]
+    found = refetches(run([user("Go."), *said, says("Done.")]))
+    assert [(one.call, one.earlier, one.span_id) for one in found] == [(1, 0, "m2.0"), (2, 1, "m4.0")]
+
+
 def test_a_plan_makes_likelier_what_it_took_away() -> None:
     transcript = read_twice(uses("c2", "list_files"), result("c2", FILE))
     mask = {"kind": "mask_tool_results", "keep": 1, "trigger": 0}
