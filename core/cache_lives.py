@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .cache_rules import FIVE_MINUTES
-from .common_prefix import head_tokens
+from .fixed_prefix import head_tokens
 from .plan import Plan
 from .transcript import Call, Transcript
 

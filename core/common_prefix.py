@@ -7,48 +7,26 @@ compared one by one. The order is the providers': tools, then system, then messa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .decisions import NO_REPLACEMENTS, NOTHING, Fate, Replacement, Run
+from .decisions import NO_REPLACEMENTS, Fate, Replacement, Run
+from .fixed_prefix import fixed_prefix, head_tokens
 from .plan import Plan
+from .prefix import Cause, Prefix
 from .shrunk_plan import ShrunkPlan
-from .spans import SpanKind
 from .strategies.published import PublishedPlan
 from .strategies.triage_plan import TriagePlan
 
-
-class Cause(StrEnum):
-    """Why a prompt does not reuse the whole prompt before."""
-
-    NONE = ""
-    FIRST_CALL = "first call"
-    MODEL = "model changed"
-    TOOLS = "tools changed"
-    SYSTEM = "system changed"
-    BRANCH = "branch"
-    DECISION = "decision"
-    PAUSE = "pause"
-    THINKING = "human message after thinking"
-    NO_MARKS = "no cache marks"
-    TOO_SHORT = "below the minimum"
-
-
-class Prefix(NamedTuple):
-    """What two prompts share: tokens from the beginning, and what ended it. `unit` is the first that differs."""
-
-    tokens: int
-    cause: Cause = Cause.NONE
-    unit: int = -1
+__all__ = ["Cause", "Prefix", "common_prefix", "head_tokens", "inner"]
 
 
 def common_prefix(before: Plan, after: Plan, shared: int) -> Prefix:
     """Return what a prompt repeats of the one before. `shared` messages are the first of both branches."""
     before, after = inner(before), inner(after)
-    head = _head_prefix(before, after)
-    if head is not None:
-        return head
+    fixed = fixed_prefix(before, after)
+    if fixed is not None:
+        return fixed
     if before.log is not after.log or _is_first(before, after, PublishedPlan):
         return _read_anew(before, after, shared)
     if isinstance(before, PublishedPlan) and isinstance(after, PublishedPlan):
@@ -76,78 +54,6 @@ def _published(before: PublishedPlan, after: PublishedPlan) -> Prefix:
 def inner(plan: Plan) -> Plan:
     """Return the plan whose tokens are those sent: the strategy's, also where shrinkers came before it."""
     return plan.inner if isinstance(plan, ShrunkPlan) else plan
-
-
-def head_tokens(plan: Plan) -> int:
-    """Return the tokens of tools, system part and the request's frames, as sent."""
-    plan = inner(plan)
-    if plan.head is None:
-        return plan.fixed.tokens
-    return plan.head.overhead + _kept_of_fixed(plan) + sum(text.tokens for text in plan.head.injected)
-
-
-def _kept_of_fixed(plan: Plan) -> int:
-    """Return the tokens of the fixed part's texts as sent, without frames and without what a strategy puts in."""
-    tokens = plan.fixed.tokens - plan.fixed.overhead
-    if plan.head is None or not plan.head.deferred:
-        return tokens
-    return tokens - sum(tool.tokens for tool in plan.fixed.tools if tool.part in plan.head.deferred)
-
-
-class _Block(NamedTuple):
-    """A part of what stands before the messages, as sent."""
-
-    text: str
-    tokens: int
-    is_tool: bool
-
-
-def _head_blocks(plan: Plan) -> Iterator[_Block]:
-    """Yield all blocks of the fixed part as sent, tools first."""
-    yield from _fixed_blocks(plan)
-    yield from _injected_blocks(plan)
-
-
-def _fixed_blocks(plan: Plan) -> Iterator[_Block]:
-    deferred = plan.head.deferred if plan.head else {}
-    for tool in plan.fixed.tools:
-        if tool.part not in deferred:
-            yield _Block(tool.text, tool.tokens, True)
-    for span in plan.fixed.spans:
-        if span.kind is not SpanKind.TOOL_DEFINITION:
-            yield _Block(span.text, span.tokens, False)
-
-
-def _injected_blocks(plan: Plan) -> Iterator[_Block]:
-    return (_Block(text.text, text.tokens, False) for text in (plan.head.injected if plan.head else ()))
-
-
-def _head_prefix(before: Plan, after: Plan) -> Prefix | None:
-    """Return what two fixed parts share if they differ; None if they are the same."""
-    if before.fixed is after.fixed:
-        if before.head is after.head:
-            return None
-        if _deferred(before) == _deferred(after):
-            return _differing(_injected_blocks(before), _injected_blocks(after), _kept_of_fixed(after))
-    return _differing(_head_blocks(before), _head_blocks(after), 0)
-
-
-def _deferred(plan: Plan) -> Mapping[int, str]:
-    return plan.head.deferred if plan.head else NOTHING
-
-
-def _differing(before: Iterable[_Block], after: Iterable[_Block], tokens: int) -> Prefix | None:
-    """Return the prefix up to the first block that differs, `tokens` standing before all; None if none does."""
-    old, new = list(before), list(after)
-    for mine, theirs in zip(old, new, strict=False):
-        if mine.text != theirs.text or mine.is_tool != theirs.is_tool:
-            break
-        tokens += theirs.tokens
-    else:
-        if len(old) == len(new):
-            return None
-    tools = [block.text for block in old if block.is_tool] != [block.text for block in new if block.is_tool]
-    return Prefix(tokens, Cause.TOOLS if tools else Cause.SYSTEM)
 
 
 def _first_difference(before: Plan, after: Plan) -> int | None:

@@ -1,0 +1,176 @@
+"""How much of what two prompts share is read from the provider's cache: rounding, marked places, lives, and ranges.
+
+What the recording does not hold is told apart throughout: it stands first (hidden tools, a hidden system part), so it
+comes before whatever a strategy puts in at the end of the system part. Where it may stand elsewhere, or may have no
+marked place at its end, what is read is a range.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from .cache_marks import FixedMarks, has_marks, hidden_mark
+from .cache_rules import SLACK, CacheRule
+from .common_prefix import inner
+from .fixed_prefix import head_tokens
+from .output_tokens import output_tokens
+from .plan import Plan
+from .prefix import Cause, Prefix
+from .spans import SpanKind
+from .transcript import Call, Fidelity
+
+if TYPE_CHECKING:
+    from .replay import Replay
+
+
+class Sent(NamedTuple):
+    """A call's prompt beside that of the call before.
+
+    `tokens` and `prefix` include what the recording does not hold: `hidden` tokens in this prompt, of which `repeated`
+    ones are counted in the prefix and `both` prompts have at least so many.
+    """
+
+    call: int
+    before: int
+    plan: Plan
+    rule: CacheRule | None
+    tokens: int
+    prefix: Prefix
+    hidden: int
+    both: int
+    repeated: int
+
+
+class Read(NamedTuple):
+    """What is read from the cache and written to it, with the range and what explains it."""
+
+    cached: int | None
+    written: int | None
+    low: int
+    high: int
+    cause: Cause
+
+
+class _Reach(NamedTuple):
+    """What is read as long as nothing expired."""
+
+    low: int
+    likely: int
+    high: int
+
+
+class CacheReads:
+    """Tells what is read, call after call, and keeps the marked places that are still good."""
+
+    def __init__(self, replay: Replay) -> None:
+        self._replay, self._calls = replay, replay.transcript.calls
+        self._marks: list[int] = []
+        self._marked = has_marks(replay.transcript)
+        self._fixed_marks = FixedMarks(self._marked)
+
+    def read(self, sent: Sent) -> Read:
+        """Return what is read of a prompt; calls are asked for in order."""
+        rule, cause = sent.rule, sent.prefix.cause
+        if rule is None:
+            return Read(None, None, 0, sent.prefix.tokens, cause)
+        if rule.by_marks and not self._marked and self._calls[sent.call].fidelity is Fidelity.CAPTURED:
+            return Read(0, 0, 0, 0, cause or Cause.NO_MARKS)
+        reach = self._to_mark(sent, rule) if rule.by_marks else self._whole(sent, rule)
+        if cause is Cause.FIRST_CALL:
+            return Read(None, None, 0, _head(sent, rule), cause)
+        return self._bounded(sent, rule, reach)
+
+    def _whole(self, sent: Sent, rule: CacheRule) -> _Reach:
+        """Return what is read where every prefix is cached.
+
+        Where the recording itself changes the fixed part, hidden tokens may stand after what changed; where its tools
+        change, they do, unless they are tools.
+        """
+        tokens, cause = sent.prefix.tokens + self._output_before(sent, rule), sent.prefix.cause
+        read = low = high = min(rule.rounded(tokens), sent.tokens)
+        if sent.both and cause is Cause.TOOLS:
+            high = min(rule.rounded(tokens + sent.both), sent.tokens)
+        elif sent.both and cause is Cause.SYSTEM and not sent.prefix.own:
+            low = rule.rounded(tokens - sent.repeated)
+        return _Reach(low, read, high)
+
+    def _output_before(self, sent: Sent, rule: CacheRule) -> int:
+        """Return the tokens of the reply before, where it is cached with its prompt and the whole of that repeated."""
+        if not rule.with_output or sent.prefix.cause is not Cause.NONE:
+            return 0
+        before, counter = self._calls[sent.before], self._replay.counter_of(sent.before)
+        return output_tokens(self._replay.transcript, before, counter).tokens or 0
+
+    def _to_mark(self, sent: Sent, rule: CacheRule) -> _Reach:
+        """Return what is read up to the last marked place that is repeated. Marks are kept without what is hidden."""
+        marks, cause = self._marks, sent.prefix.cause
+        if cause is Cause.FIRST_CALL or cause is Cause.MODEL:
+            marks.clear()
+        repeated = sent.prefix.tokens - sent.repeated
+        while marks and marks[-1] > repeated:
+            marks.pop()
+        read = marks[-1] + sent.repeated if marks else 0
+        if not marks or cause is Cause.SYSTEM:
+            good = marks[-1] if marks else -1
+            marks += (place for place in self._fixed_marks.places(sent.plan) if place > good)
+        marks.append(sent.plan.tokens_after)
+        read = read if read >= rule.minimum else 0
+        return _Reach(read, read, read) if cause is not Cause.SYSTEM else self._before_change(sent, rule, read)
+
+    def _before_change(self, sent: Sent, rule: CacheRule, read: int) -> _Reach:
+        """Return what is read before a system part that changed: up to a mark that the recording shows, or a range.
+
+        Nobody knows whether a host's mark stands before what a strategy puts in, nor whether hidden tools have one.
+        """
+        if self._marked:
+            return _Reach(read, read, read)
+        shown = min(self._hidden_mark, sent.repeated)
+        shown = shown if shown >= rule.minimum else 0
+        if sent.prefix.own:
+            return _Reach(min(read, shown), read, read)
+        hidden = sent.repeated if sent.repeated >= rule.minimum else 0
+        return _Reach(max(read, shown), max(read, shown), max(read, hidden))
+
+    @cached_property
+    def _hidden_mark(self) -> int:
+        return hidden_mark(self._replay.transcript, self._replay.calibration.not_recorded)
+
+    def _bounded(self, sent: Sent, rule: CacheRule, reach: _Reach) -> Read:
+        """Return the prediction with its range: a pause, a human message after thinking."""
+        (low, cached, high), cause = reach, sent.prefix.cause
+        pause = _pause(self._calls[sent.before], self._calls[sent.call])
+        if pause is not None and rule.life is not None and pause > rule.life and high:
+            low, cause = 0, cause or Cause.PAUSE
+            if pause > (rule.longest_life or rule.life) * SLACK:
+                cached = high = 0
+        elif cause is Cause.NONE and not cached:
+            cause = Cause.TOO_SHORT
+        elif rule.by_marks and cause is Cause.NONE:
+            head = _head(sent, rule)
+            if cached > head and self._is_after_thinking(sent):
+                low, cause = min(head, self._hidden_mark or head), Cause.THINKING
+        written = sent.tokens - cached if rule.by_marks and sent.tokens >= rule.minimum else 0
+        return Read(cached, written, low, high, cause)
+
+    def _is_after_thinking(self, sent: Sent) -> bool:
+        """Return whether a human message is new and the turn before it held thinking."""
+        before, after = inner(self._replay.plan(sent.before)), inner(sent.plan)
+        if not any(unit.has_user_text for unit in after.log.units[before.count : after.count]):
+            return False
+        opener = before.log.openers[before.count - 1] if before.count else -1
+        found = after.log.kinds.between(max(0, opener), after.count)
+        return any(tokens for kind, tokens in found if kind is SpanKind.THINKING)
+
+
+def _head(sent: Sent, rule: CacheRule) -> int:
+    """Return the most that is read where only the fixed part is known to be cached."""
+    hidden = sent.hidden if sent.prefix.cause is Cause.FIRST_CALL else sent.repeated
+    return rule.rounded(min(head_tokens(sent.plan) + hidden, sent.tokens))
+
+
+def _pause(before: Call, after: Call) -> float | None:
+    """Return the seconds between two calls; None where a time is missing or only one has a zone."""
+    if before.at is None or after.at is None or (before.at.tzinfo is None) is not (after.at.tzinfo is None):
+        return None
+    return (after.at - before.at).total_seconds()

@@ -1,0 +1,104 @@
+"""How much two prompts share of what stands before the messages: tools, then the system part, as providers order them.
+
+What a strategy puts in stands at the end of the system part, so that all else of the fixed part comes before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from .decisions import NOTHING
+from .plan import Plan
+from .prefix import Cause, Prefix
+from .spans import SpanKind
+
+
+def head_tokens(plan: Plan) -> int:
+    """Return the tokens of tools, system part and the request's frames, as sent."""
+    if plan.head is None:
+        return plan.fixed.tokens
+    return plan.head.overhead + kept_of_fixed(plan) + sum(text.tokens for text in plan.head.injected)
+
+
+def kept_of_fixed(plan: Plan) -> int:
+    """Return the tokens of the fixed part's texts as sent, without frames and without what a strategy puts in."""
+    tokens = plan.fixed.tokens - plan.fixed.overhead
+    if plan.head is None or not plan.head.deferred:
+        return tokens
+    return tokens - sum(tool.tokens for tool in plan.fixed.tools if tool.part in plan.head.deferred)
+
+
+class _Block(NamedTuple):
+    """A part of what stands before the messages, as sent."""
+
+    text: str
+    tokens: int
+    is_tool: bool
+    span_id: str
+
+
+def fixed_prefix(before: Plan, after: Plan) -> Prefix | None:
+    """Return what two fixed parts share if they differ; None if they are the same."""
+    if before.fixed is after.fixed:
+        if before.head is after.head:
+            return None
+        if _deferred(before) == _deferred(after):
+            found = _difference(_injected(before), _injected(after), kept_of_fixed(after))
+            return None if found is None else Prefix(found.tokens, Cause.SYSTEM, own=True)
+    found = _difference(_blocks(before), _blocks(after), 0)
+    if found is None:
+        return None
+    own = bool(found.span_ids & (_touched(before) | _touched(after)))
+    return Prefix(found.tokens, Cause.TOOLS if found.is_tools else Cause.SYSTEM, own=own)
+
+
+def _blocks(plan: Plan) -> Iterator[_Block]:
+    """Yield all blocks of the fixed part as sent, tools first."""
+    deferred = _deferred(plan)
+    for tool in plan.fixed.tools:
+        if tool.part not in deferred:
+            yield _Block(tool.text, tool.tokens, True, tool.id)
+    for span in plan.fixed.spans:
+        if span.kind is not SpanKind.TOOL_DEFINITION:
+            yield _Block(span.text, span.tokens, False, span.id)
+    yield from _injected(plan)
+
+
+def _injected(plan: Plan) -> Iterator[_Block]:
+    texts = plan.head.injected if plan.head else ()
+    return (_Block(text.text, text.tokens, False, text.span_id) for text in texts)
+
+
+def _deferred(plan: Plan) -> Mapping[int, str]:
+    return plan.head.deferred if plan.head else NOTHING
+
+
+def _touched(plan: Plan) -> set[str]:
+    """Return the ids of what a strategy put into the fixed part or aside, and of what a shrinker changed in it."""
+    put_in = (text.span_id for text in plan.head.injected) if plan.head else ()
+    return {*plan.fixed.shrunk, *put_in, *(tool.id for tool in plan.fixed.tools if tool.part in _deferred(plan))}
+
+
+class _Difference(NamedTuple):
+    """Tokens up to the first block that differs, what stands there in both prompts, and whether tools differ."""
+
+    tokens: int
+    span_ids: frozenset[str]
+    is_tools: bool
+
+
+def _difference(before: Iterable[_Block], after: Iterable[_Block], tokens: int) -> _Difference | None:
+    """Return where blocks begin to differ, `tokens` standing before all; None if they do not."""
+    old, new = list(before), list(after)
+    same = 0
+    for mine, theirs in zip(old, new, strict=False):
+        if mine.text != theirs.text or mine.is_tool != theirs.is_tool:
+            break
+        tokens += theirs.tokens
+        same += 1
+    if same == len(old) == len(new):
+        return None
+    there = frozenset(block.span_id for blocks in (old, new) for block in blocks[same : same + 1])
+    tools = [block.text for block in old if block.is_tool] != [block.text for block in new if block.is_tool]
+    return _Difference(tokens, there, tools)

@@ -1,0 +1,32 @@
+"""What two prompts share from their beginning, and what ended it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Cause(StrEnum):
+    """Why a prompt does not reuse the whole prompt before."""
+
+    NONE = ""
+    FIRST_CALL = "first call"
+    MODEL = "model changed"
+    TOOLS = "tools changed"
+    SYSTEM = "system changed"
+    BRANCH = "branch"
+    DECISION = "decision"
+    PAUSE = "pause"
+    THINKING = "human message after thinking"
+    NO_MARKS = "no cache marks"
+    TOO_SHORT = "below the minimum"
+
+
+class Prefix(NamedTuple):
+    """What two prompts share: tokens from the beginning, and what ended it. `unit` is the first that differs."""
+
+    tokens: int
+    cause: Cause = Cause.NONE
+    unit: int = -1
+    own: bool = False
+    """Whether the strategy or a shrinker changed the fixed part; False where the recording did."""
