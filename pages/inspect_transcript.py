@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts import charts, head
 from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import BUDGET
-from pages.parts.figures import exactness
+from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.loading import library
 from pages.parts.nothing import nothing_yet
@@ -37,9 +37,9 @@ lines = limits.lines(config)
 head.cards(found, captured, config)
 
 left, right = st.columns([4, 1], vertical_alignment="center")
-far = [f"{limit.label} {limit.tokens:,}" for limit in charts.beyond(lines, found.peak)]
+far = [f"{limit.label} {limit.tokens:,}" for limit in charts.beyond(lines, found.peak_sent)]
 above = f" Far above the chart: {' and '.join(far)}." if far else ""
-left.caption(exactness(captured) + above)
+left.caption(exactness(captured) + corrected(found) + above)
 with right.container(horizontal=True, horizontal_alignment="right"):
     axis = head.axis_control()
 

@@ -55,6 +55,29 @@ def test_kinds_have_their_colours_and_the_fixed_part_is_below(dark: bool) -> Non
     assert scale["range"] == [palette.kinds(dark)[kind] for kind in scale["domain"]]
 
 
+def drawn_with(sent: list[int]) -> dict[str, Any]:
+    captured = replay(sample(), {"strategy": {"kind": "as_captured"}})
+    bars = bars_of_calls(captured.calls["in_window"][:3], 5)
+    columns = pointer_columns(captured, bars).assign(sent=sent)
+    frame = segments(captured, bars)
+    found: dict[str, Any] = charts.stacked(frame, columns, [], NOTHING, 2, "call", False).to_dict()
+    return found
+
+
+def test_a_bar_with_hidden_tokens_is_framed_to_its_top() -> None:
+    found = drawn_with([90_000, 91_000, 92_000])
+    assert [layer["encoding"]["y2"]["field"] for layer in found["layer"][-2:]] == ["sent", "high"]
+    assert found["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, 1.06 * 92_000]
+    assert "rule" not in marks(found)
+
+
+def test_counts_above_the_report_have_a_line_where_the_report_is() -> None:
+    found = drawn_with([900, 91_000, 900])
+    line = next(layer for layer in found["layer"] if layer["mark"]["type"] == "rule")
+    assert line["encoding"]["y"]["field"] == "sent"
+    assert [row["place"] for row in found["datasets"][line["data"]["name"]]] == [1, 3]
+
+
 def test_a_click_selects_a_call_and_the_tooltip_has_all_kinds() -> None:
     found = spec()
     picked = next(param for param in found["params"] if param["name"] == charts.PICKED)

@@ -9,8 +9,18 @@ import pytest
 from core.readers.builder import TranscriptBuilder
 from core.replay import Replay, replay
 from core.transcript import Fidelity, Transcript, Usage
-from pages.parts.figures import about, exactness, fidelity, figures
-from pages.parts.frames import Block, Change, blocks, changes, compactions, kinds_used
+from pages.parts.figures import about, corrected, exactness, fidelity, figures
+from pages.parts.frames import (
+    Block,
+    Change,
+    blocks,
+    changes,
+    compactions,
+    kinds_used,
+    pointer_columns,
+    segments,
+)
+from pages.parts.palette import CORRECTION, NOT_RECORDED
 from pages.parts.presence import presence, shortened_calls
 from pages.parts.turns import bars_of_calls, turn_count
 from tests.pages_app import sample
@@ -130,11 +140,63 @@ def test_figures_tell_unknown_from_zero() -> None:
     assert (found.billed, found.missing) == (0, None)
 
 
-def test_missing_is_the_smallest_difference_and_never_negative() -> None:
+def test_missing_is_what_lies_in_the_middle_and_never_negative() -> None:
     captured = run(*GROWING)
     tokens = captured.calls["in_window"]
-    assert figures(run(*GROWING, usage=Usage(input=500))).missing == 500 - max(tokens)
-    assert figures(run(*GROWING, usage=Usage(input=min(tokens) - 1))).missing == 0
+    found = figures(reporting(500, 500, 500))
+    assert found.missing == 500 - tokens[1] == captured_hidden(500)
+    assert (found.least_missing, found.most_missing) == (500 - tokens[2], 500 - tokens[0])
+    assert found.peak_sent == 500 and corrected(found) == ""
+    low = figures(reporting(9, 9, 9))
+    assert low.missing == 0 and low.least_missing == 9 - tokens[2]
+    assert "less than counted" in corrected(low)
+
+
+def reporting(*inputs: int | None) -> Replay:
+    """Return a growing chat with these reported totals."""
+    builder = TranscriptBuilder("openai_chat")
+    for messages, tokens in zip(GROWING, inputs, strict=True):
+        builder.call(builder.body({"model": "gpt-4o", "messages": messages}), usage=Usage(input=tokens))
+    return replay(builder.build(), CAPTURED)
+
+
+def captured_hidden(tokens: int) -> int | None:
+    return reporting(tokens, tokens, tokens).calibration.hidden
+
+
+@pytest.mark.parametrize(
+    ("inputs", "kind", "beyond", "mark"),
+    [
+        ((113, 123, 133), NOT_RECORDED, 100, "reported"),
+        ((113, 123, None), NOT_RECORDED, 100, "calibrated"),
+        ((8, 18, 28), CORRECTION, -5, "reported"),
+        ((13, 23, 33), None, 0, ""),
+        ((None, None, None), None, None, ""),
+    ],
+)
+def test_what_is_beyond_the_count_is_a_row_of_its_own(
+    inputs: tuple[int | None, ...], kind: str | None, beyond: int | None, mark: str
+) -> None:
+    captured = reporting(*inputs)
+    assert captured.calls["in_window"] == [13, 23, 33] and captured.calls["not_recorded"][2] == beyond
+    rows = blocks(captured, 2, presence(captured))
+    found = [(row.kind, row.tokens, row.exactness) for row in rows if row.kind in (NOT_RECORDED, CORRECTION)]
+    assert found == ([(kind, beyond, mark)] if kind else [])
+    assert sum(row.tokens for row in rows) == captured.calls["sent"][2] == 33 + (beyond or 0)
+
+
+def test_bars_are_as_high_as_the_bill() -> None:
+    captured = reporting(113, 123, 133)
+    bars = bars_of_calls(captured.calls["sent"], 3)
+    frame = segments(captured, bars)
+    assert frame.groupby("place")["high"].max().tolist() == [113, 123, 133]
+    assert frame[frame["kind"] == NOT_RECORDED][["low", "high"]].values.tolist() == [[0, 100]] * 3
+    tips = pointer_columns(captured, bars)
+    assert tips[["in_window", NOT_RECORDED, "sent"]].values.tolist() == [[13, 100, 113], [23, 100, 123], [33, 100, 133]]
+    assert CORRECTION not in tips
+    over = pointer_columns(reporting(8, 18, 28), bars)
+    assert over[CORRECTION].tolist() == [-5, -5, -5] and over["sent"].tolist() == [8, 18, 28]
+    assert NOT_RECORDED not in over and "sent" not in pointer_columns(reporting(None, None, None), bars)
 
 
 def test_the_peak_is_the_largest_prompt_and_names_its_call() -> None:

@@ -45,6 +45,36 @@ def test_the_scorecard_compares_with_what_was_captured() -> None:
     assert [cell.best for cell in rows["Violations of the API's rules"]] == [False, True, False]
 
 
+def test_tokens_that_are_not_recorded_add_up_to_the_bill() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    plain = {row.name for row in measures(card, [card])}
+    assert not plain & {"Not recorded, tokens", "Counted too much, tokens", "Sent in all, tokens"}
+    assert "Billed as reported, tokens" not in plain and "Of that not recorded" not in plain
+    captured = replace(
+        card, sum_tokens=1000, not_recorded_tokens=3000, sent_tokens=4000, billed_tokens=4000, billed_calls=20,
+        corrected_tokens=0, not_recorded_unknown_calls=0,
+    )  # fmt: skip
+    cut = replace(captured, sum_tokens=500, sent_tokens=3500, not_recorded_unknown_calls=2)
+    rows = {row.name: texts(row.cells) for row in measures(captured, [cut])}
+    assert rows["Sum over calls, tokens"] == ["1,000", "500  −50%"]
+    assert rows["Not recorded, tokens"] == ["3,000", "3,000 in 18 of 20 calls"]
+    assert rows["Sent in all, tokens"] == ["4,000", "3,500  −12%"]
+    assert rows["Billed as reported, tokens"] == ["4,000", "—"]
+    unknown = replace(cut, not_recorded_tokens=None)
+    assert texts({row.name: row.cells for row in measures(captured, [unknown])}["Not recorded, tokens"])[1] == "unknown"
+
+
+def test_counts_that_were_too_high_are_taken_off() -> None:
+    card = replace(
+        scorecard(played(STRATEGIES[1])), sum_tokens=1000, not_recorded_tokens=0, corrected_tokens=-70,
+        not_recorded_unknown_calls=0, sent_tokens=930, billed_tokens=900, billed_calls=19,
+    )  # fmt: skip
+    rows = {row.name: texts(row.cells) for row in measures(card, [card])}
+    assert rows["Counted too much, tokens"] == ["−70", "−70"] and "Not recorded, tokens" not in rows
+    assert rows["Sent in all, tokens"] == ["930", "930"]
+    assert rows["Billed as reported, tokens"] == ["900 in 19 of 20 calls", "—"]
+
+
 def test_losses_are_counts_with_a_share_where_it_tells() -> None:
     cards = [scorecard(played(strategy)) for strategy in STRATEGIES[:3]]
     few = replace(cards[1], references_lost=3, references_used=9, lost_share=None)
@@ -115,6 +145,9 @@ def test_tokens_by_what_the_cache_does_with_them() -> None:
     assert texts(rows["Written to the cache, 19 of 20 calls"]) == ["0", "0", "700"]
     assert texts(rows["Uncached tokens, 19 of 20 calls"]) == ["1,200", "1,200", "0"]
     assert [cell.best for cell in rows["Uncached tokens, 19 of 20 calls"]] == [False, False, True]
+    assert "Of that not recorded" not in rows
+    hidden = {row.name: row.cells for row in measures(card, [replace(paid, cached_not_recorded_tokens=5000)])}
+    assert texts(hidden["Of that not recorded"]) == ["0", "5,000"]
     assert not any(cell.best for cell in rows["Cached tokens, 19 of 20 calls"])  # a longer prompt has more of them
 
 

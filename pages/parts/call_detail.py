@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.config import Configuration
+from core.replay import Replay
 from core.wire import body_sha256
 from core.wording import counted
 
@@ -15,6 +16,7 @@ from .cache_told import cache_told
 from .edge import edge, escaped
 from .figures import counter_used
 from .frames import (
+    WITHOUT_TEXT,
     Block,
     Change,
     block_table,
@@ -81,10 +83,10 @@ def _chart(opened: Opened, config: Configuration, limits: Sequence[charts.Limit]
 
 def _bars(opened: Opened, config: Configuration, axis: str) -> list[Bar]:
     captured = opened.replay(config)
-    sent = captured.calls["in_window"]
+    sent = captured.calls["sent"]
     if axis == "turn":
         return bars_of_turns(sent, turns_of(captured))
-    return bars_of_calls(sent, len(kinds_used(captured)) + 1)
+    return bars_of_calls(sent, len(kinds_used(captured)) + 2)
 
 
 def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]:
@@ -101,26 +103,33 @@ def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]
     captured = opened.replay(config)
     made = opened.transcript.calls[call - 1]
     said = [f"**Call {call}** of {calls:,}", f"{captured.calls['in_window'][call - 1]:,} in window"]
-    said += [f"{captured.calls['entered'][call - 1]:,} entered"]
+    said += _beyond(captured, call - 1)
     if made.usage.input is not None:
         said.append(f"{made.usage.input:,} billed")
+    said.append(f"{captured.calls['entered'][call - 1]:,} entered")
     left.markdown(" · ".join(said))
     if read := cache_told(captured, call - 1):
         st.caption(read)
     return call - 1, view
 
 
+def _beyond(captured: Replay, call: int) -> list[str]:
+    """Return what a call sends beyond its count, if that is known and not nothing."""
+    tokens = captured.calls["not_recorded"][call]
+    return [f"{tokens:,} not recorded" if tokens > 0 else f"{-tokens:,} counted too much"] if tokens else []
+
+
 def _spans(opened: Opened, config: Configuration, call: int) -> None:
     rows = blocks(opened.replay(config), call, opened.presence(config))
     places = {block.id: place for place, block in enumerate(rows, start=1)}
-    rows = sorted(rows, key=lambda block: -block.tokens)
+    rows = sorted(rows, key=lambda block: -abs(block.tokens))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         row = table_choice(
             block_table(rows, places),
             [block.id for block in rows],
             key=f"spans_{opened.summary.id}_{call}",
-            fallback=next((at for at, block in enumerate(rows) if block.kind != "overhead"), 0),
+            fallback=next((at for at, block in enumerate(rows) if block.kind not in WITHOUT_TEXT), 0),
             height=HEIGHT + 44,
             columns=_columns(),
             alt=f"Spans of call {call + 1}",
@@ -171,11 +180,8 @@ def _block(block: Block, number: int | None, opened: Opened, config: Configurati
     """Show one span: what it is, what it cost, and its text."""
     place = f"#{number} " if number else ""
     st.markdown(f"**{place}{block.kind}** · {escaped(block.name)}")
-    exact = (
-        "formula"
-        if block.kind in ("overhead", "tool_definition", "image")
-        else str(counter_used(opened.replay(config)).exactness)
-    )
+    formula = block.kind in ("overhead", "tool_definition", "image")
+    exact = block.exactness or ("formula" if formula else str(counter_used(opened.replay(config)).exactness))
     said = [f"{counted(block.tokens, 'token')}, {exact}"]
     if block.entered is not None and block.sent is not None:
         said.append(f"entered in call {block.entered:,}")

@@ -50,10 +50,11 @@ def stacked(
 ) -> alt.LayerChart:
     """Return stacked tokens by span kind. `axis` is "call" or "turn", `chosen` a place on it.
 
-    `segments` has place, left, right, low, high, kind; `columns` has place, left, right, call, in_window and whatever
-    its tooltip shows; `compactions` has place, tokens, label.
+    `segments` has place, left, right, low, high, kind; `columns` has place, left, right, call, in_window, `sent` if
+    that is another figure, and whatever its tooltip shows; `compactions` has place, tokens, label. Where counts were
+    too high a line in the bar shows what was sent.
     """
-    peak = int(columns["in_window"].max()) if len(columns) else 0
+    peak = int(columns[["in_window", *_top(columns)]].max(axis=None)) if len(columns) else 0
     shown, top = _within(limits, peak)
     present = [kind for kind in palette.kinds(dark) if kind in set(segments["kind"])]
     colour = alt.Color(
@@ -73,8 +74,21 @@ def stacked(
             color=colour,
         )
     )
-    layers = [bars, *_limit_lines(shown, dark), *_compactions(compactions, dark)]
+    layers = [bars, *_corrected(columns, dark), *_limit_lines(shown, dark), *_compactions(compactions, dark)]
     return _finished([*layers, *_pointer(columns, chosen, axis, top, dark)])
+
+
+def _top(columns: pd.DataFrame) -> list[str]:
+    """Return the column that says how high bars are, where there is one."""
+    return [name for name in ("sent", "in_window") if name in columns][:1]
+
+
+def _corrected(columns: pd.DataFrame, dark: bool) -> list[alt.Chart]:
+    """Return a line at the tokens sent in each bar whose counts add up to more."""
+    if "sent" not in columns or not (over := columns[columns["sent"] < columns["in_window"]]).size:
+        return []
+    line = alt.Chart(over).mark_rule(color=palette.kinds(dark)[palette.CORRECTION], strokeWidth=2)
+    return [line.encode(x="left:Q", x2="right:Q", y="sent:Q")]
 
 
 def lines(
@@ -182,7 +196,7 @@ def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, top: float, d
     frame = (
         reach.transform_filter(alt.datum.place == (chosen or 0))
         .mark_rect(fillOpacity=0, stroke=ink, strokeWidth=1.4)
-        .encode(y2="in_window:Q" if "in_window" in columns else "high:Q")
+        .encode(y2=f"{next(iter(_top(columns)), 'high')}:Q")
     )
     hidden = {"place", "left", "right"}
     tips = [

@@ -17,7 +17,8 @@ from core.transcript import Fidelity, Transcript
 class Figures:
     """Tokens of a whole transcript; None where the recording reports nothing.
 
-    `missing` is what the provider counted beyond the recorded prompt: the smallest difference over the calls.
+    `missing` is about what the provider counted beyond a recorded prompt, between `least_missing` and `most_missing`;
+    below 0 these say that counts were too high. `peak_sent` is the largest prompt with what is not recorded of it.
     `has_floor` is false where the recording is known to lack system prompt and tools.
     """
 
@@ -30,6 +31,9 @@ class Figures:
     billed_calls: int
     cached: int | None
     missing: int | None
+    least_missing: int = 0
+    most_missing: int = 0
+    peak_sent: int = 0
     has_floor: bool = True
 
 
@@ -40,7 +44,7 @@ def figures(captured: Replay) -> Figures:
     floors = [captured.plan(call).fixed.tokens for call in range(len(calls))]
     inputs = [call.usage.input for call in calls if call.usage.input is not None]
     cached = [call.usage.cache_read for call in calls if call.usage.cache_read is not None]
-    beyond = [call.usage.input - tokens for call, tokens in zip(calls, sent, strict=True) if call.usage.input]
+    beyond = [tokens for tokens in captured.calls["not_recorded"] if tokens is not None]
     return Figures(
         peak=max(sent, default=0),
         peak_call=max(range(len(sent)), key=sent.__getitem__, default=0),
@@ -50,7 +54,10 @@ def figures(captured: Replay) -> Figures:
         billed=sum(inputs) if inputs else None,
         billed_calls=len(inputs),
         cached=sum(cached) if cached else None,
-        missing=max(0, min(beyond)) if beyond else None,
+        missing=captured.calibration.hidden,
+        least_missing=min(beyond, default=0),
+        most_missing=max(beyond, default=0),
+        peak_sent=max(captured.calls["sent"], default=0),
         has_floor=fidelity(captured.transcript) != Fidelity.PARTIAL or _has_fixed_part(captured),
     )
 
@@ -74,6 +81,11 @@ def exactness(replay: Replay) -> str:
         texts = f"Texts are an estimate ({_encoding(counter)}{_why(counter)})"
     frames = "frames, tools and images by formula" if counter.frames else "without frames"
     return f"{texts}; {frames}."
+
+
+def corrected(found: Figures) -> str:
+    """Return the sentence on bars whose counts are too high, "" if there are none."""
+    return " A line in a bar: so much was reported, less than counted." if found.least_missing < 0 else ""
 
 
 def _encoding(counter: Counter) -> str:

@@ -10,6 +10,7 @@ import pandas as pd
 from core.replay import Replay
 from core.spans import OVERHEAD_ID, Span, SpanKind
 
+from .palette import CORRECTION, NOT_RECORDED
 from .presence import Presence, shortened_calls
 from .previews import one_line
 from .turns import Bar, bar_of_call, edges
@@ -19,6 +20,22 @@ FRAMES_TEXT = (
     "What the provider adds around the texts: role markers, separators, the frames of tool calls and tool\n"
     "definitions, and the priming of the answer. It is counted by formula and has no text of its own."
 )
+BEYOND_NAMES = {
+    NOT_RECORDED: "what the provider counted beyond the recorded prompt",
+    CORRECTION: "what was counted beyond the report",
+}
+BEYOND_TEXTS = {
+    NOT_RECORDED: (
+        "The recording does not hold the whole prompt: the provider reports more tokens than were counted in it. They"
+        " are a system prompt, tool definitions or frames that were not recorded, and what an estimate of the texts"
+        " falls short. They stand here as one figure, and nothing is known of their text."
+    ),
+    CORRECTION: (
+        "The provider reports fewer tokens for this prompt than were counted in it, so nothing is hidden: the counts"
+        " of its spans are too high by so much in all. Sums, cache and cost follow the report."
+    ),
+}
+WITHOUT_TEXT = (SpanKind.OVERHEAD, NOT_RECORDED, CORRECTION)
 FEWEST_SHORTENED = 0.1
 """A prompt that is at least this share smaller than the one before is marked on the chart."""
 MOST_LABELS = 6
@@ -28,7 +45,8 @@ MOST_LABELS = 6
 class Block:
     """A row of the table of spans: a span of a call's prompt, or all its frames together.
 
-    `entered` and `sent` are the call (from 1) in which it came in and the number of calls that sent it.
+    `entered` and `sent` are the call (from 1) in which it came in and the number of calls that sent it; `exactness`
+    says how far its tokens can be trusted where that does not follow from its kind.
     """
 
     id: str
@@ -38,12 +56,13 @@ class Block:
     tokens: int
     entered: int | None = None
     sent: int | None = None
+    exactness: str = ""
 
     @property
     def title(self) -> str:
         """A name in one line: what the span is called, and how its text begins."""
         begins = one_line(self.text, 90)
-        if self.kind == SpanKind.OVERHEAD or not begins:
+        if self.kind in WITHOUT_TEXT or not begins:
             return self.name
         said = self.name in (self.kind, "") or begins.lstrip("#<* ").startswith(self.name.rstrip("…"))
         return begins if said else f"{self.name} · {begins}"
@@ -57,7 +76,7 @@ def spans_of(replay: Replay, call: int) -> list[Span]:
 
 
 def blocks(captured: Replay, call: int, seen: Presence) -> list[Block]:
-    """Return the rows of a call's prompt as captured; their tokens add up to the call's."""
+    """Return the rows of a call's prompt as captured; their tokens add up to what is sent, recorded or not."""
     plan = captured.plan(call)
     path = captured.transcript.path(captured.transcript.calls[call].captured)
     rows = []
@@ -65,7 +84,18 @@ def blocks(captured: Replay, call: int, seen: Presence) -> list[Block]:
         first, sent = seen.of(span, path)
         rows.append(Block(span.id, str(span.kind), span.name, span.text, span.tokens, first + 1, sent))
     overhead = plan.tokens_before - sum(row.tokens for row in rows)
-    return [*rows, Block(OVERHEAD_ID, str(SpanKind.OVERHEAD), FRAMES_NAME, FRAMES_TEXT, overhead)]
+    rows.append(Block(OVERHEAD_ID, str(SpanKind.OVERHEAD), FRAMES_NAME, FRAMES_TEXT, overhead))
+    return [*rows, *_beyond(captured, call)]
+
+
+def _beyond(captured: Replay, call: int) -> list[Block]:
+    """Return the row of what a call's prompt has beyond its spans, where that is known and not nothing."""
+    tokens = captured.calls["not_recorded"][call]
+    if not tokens:
+        return []
+    kind = NOT_RECORDED if tokens > 0 else CORRECTION
+    mark = str(captured.calibration.calls[call].not_recorded_as)
+    return [Block(kind, kind, BEYOND_NAMES[kind], BEYOND_TEXTS[kind], tokens, exactness=mark)]
 
 
 def block_table(rows: Sequence[Block], places: Mapping[str, int]) -> pd.DataFrame:
@@ -131,10 +161,14 @@ def kinds_used(replay: Replay) -> list[str]:
 
 
 def segments(replay: Replay, bars: Sequence[Bar]) -> pd.DataFrame:
-    """Return one row for each kind in each bar, stacked: place, left, right, low, high, kind."""
+    """Return one row for each kind in each bar, stacked: place, left, right, low, high, kind.
+
+    What is not recorded stands below all, as it comes before the messages.
+    """
     rows = []
-    kinds = kinds_used(replay)
-    columns = {kind: replay.calls[f"kind.{kind}"] for kind in kinds}
+    kinds = [NOT_RECORDED, *kinds_used(replay)]
+    columns = {kind: replay.calls[f"kind.{kind}"] for kind in kinds[1:]}
+    columns[NOT_RECORDED] = [max(0, tokens or 0) for tokens in replay.calls["not_recorded"]]
     for bar, (left, right) in zip(bars, edges(bars), strict=True):
         low = 0
         for kind in kinds:
@@ -146,7 +180,10 @@ def segments(replay: Replay, bars: Sequence[Bar]) -> pd.DataFrame:
 
 
 def pointer_columns(replay: Replay, bars: Sequence[Bar]) -> pd.DataFrame:
-    """Return one row a bar for the tooltip: place, left, right, call, in_window, entered, and tokens by kind."""
+    """Return one row a bar for the tooltip: place, left, right, call, in_window, entered, and tokens by kind.
+
+    Where a prompt has tokens beyond its count it also has `sent` and what these are.
+    """
     calls = [bar.call for bar in bars]
     where = edges(bars)
     frame = pd.DataFrame(
@@ -156,6 +193,7 @@ def pointer_columns(replay: Replay, bars: Sequence[Bar]) -> pd.DataFrame:
             "right": [right for _, right in where],
             "call": [call + 1 for call in calls],
             "in_window": [replay.calls["in_window"][call] for call in calls],
+            **_beyond_columns(replay, calls),
             "entered": [replay.calls["entered"][call] for call in calls],
         }
     )
@@ -164,9 +202,20 @@ def pointer_columns(replay: Replay, bars: Sequence[Bar]) -> pd.DataFrame:
     return frame
 
 
+def _beyond_columns(replay: Replay, calls: Sequence[int]) -> dict[str, list[int]]:
+    """Return what is not recorded or corrected in some calls, and the sum with it, as far as there is any."""
+    beyond = [replay.calls["not_recorded"][call] or 0 for call in calls]
+    found = {
+        NOT_RECORDED: [max(0, tokens) for tokens in beyond],
+        CORRECTION: [min(0, tokens) for tokens in beyond],
+        "sent": [replay.calls["sent"][call] for call in calls],
+    }
+    return {name: tokens for name, tokens in found.items() if any(beyond) and any(tokens)}
+
+
 def compactions(captured: Replay, bars: Sequence[Bar]) -> pd.DataFrame:
     """Return the places where the window became clearly smaller from one call to the next, with before and after."""
-    sent = captured.calls["in_window"]
+    sent = captured.calls["sent"]
     rows = []
     for call in shortened_calls(captured.transcript):
         bar = bar_of_call(bars, call)

@@ -61,13 +61,20 @@ def cards(found: Figures, captured: Replay, config: Configuration) -> None:
     soft = soft_budget(config)
     share = f"{found.peak / soft:.0%} of soft budget" if soft else "no limit set" if soft is None else "over any budget"
     cells = st.columns(5)
-    _card(cells[0], "Peak in window", f"{found.peak:,}", share, f"The largest prompt: call {found.peak_call + 1}.")
+    _card(cells[0], "Peak in window", f"{found.peak:,}", share, _peak_help(found))
     _card(
         cells[1], "Entered", f"{found.entered:,}", "new tokens, all calls", "Each message counted once, when it came."
     )
     _billed(cells[2], found, len(captured.transcript.calls))
     _floor(cells[3], found)
     _missing(cells[4], found)
+
+
+def _peak_help(found: Figures) -> str:
+    said = f"The largest prompt as recorded: call {found.peak_call + 1}. Budgets are about what is recorded."
+    if found.peak_sent == found.peak:
+        return said
+    return f"{said} The largest as sent, with what is not recorded: {found.peak_sent:,}."
 
 
 def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int) -> None:
@@ -94,15 +101,25 @@ def _floor(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
 
 def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
     help_text = (
-        "What the provider counted in every call beyond the recorded prompt: a system prompt or tools that the"
-        " recording does not hold, or the error of an estimate."
+        "What the provider counted beyond the recorded prompt, in the middle of all calls: a system prompt or tools"
+        " that the recording does not hold, and what an estimate falls short. The chart and the spans of a call have"
+        " it call by call."
     )
     if found.missing is None:
         _card(cell, "Not recorded", "unknown", "no usage reported", help_text)
-    elif not found.missing:
-        _card(cell, "Not recorded", "0", "by reported usage", help_text)
-    else:
-        _card(cell, "Not recorded", f"about {about(found.missing)}", "by reported usage", help_text)
+        return
+    value = f"about {about(found.missing)}" if found.missing else "0"
+    _card(cell, "Not recorded", value, _missing_range(found), help_text)
+
+
+def _missing_range(found: Figures) -> str:
+    """Return between which figures the calls lie; counts that were too high hide nothing."""
+    least, most = found.least_missing, found.most_missing
+    if most <= 0 and least < 0:
+        return f"counts up to {-least:,} too high"
+    if least == most:
+        return "the same in every call"
+    return f"{least:,} to {most:,} a call".replace("-", "−")
 
 
 def _card(cell: st.delta_generator.DeltaGenerator, label: str, value: str, note: str, help_text: str) -> None:

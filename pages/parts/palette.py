@@ -9,7 +9,12 @@ from __future__ import annotations
 from core.decisions import Action
 from core.spans import SpanKind
 
+NOT_RECORDED, CORRECTION = "not recorded", "correction"
+"""What fills a window beside spans: tokens that the recording does not hold, and those counted too much (below 0)."""
+
 KINDS: dict[str, str] = {
+    NOT_RECORDED: "#94806f",
+    CORRECTION: "#b3453b",
     SpanKind.OVERHEAD: "#9aa5ab",
     SpanKind.INSTRUCTIONS: "#3b4a8f",
     SpanKind.TOOL_DEFINITION: "#7a86c8",
@@ -25,7 +30,12 @@ KINDS: dict[str, str] = {
     SpanKind.IMAGE: "#b5566b",
     SpanKind.OTHER: "#6f7a80",
 }
-_DARK_KINDS: dict[str, str] = {SpanKind.INSTRUCTIONS: "#5466bd", SpanKind.USER: "#22a392", SpanKind.OTHER: "#828e94"}
+_DARK_KINDS: dict[str, str] = {
+    CORRECTION: "#e2776d",
+    SpanKind.INSTRUCTIONS: "#5466bd",
+    SpanKind.USER: "#22a392",
+    SpanKind.OTHER: "#828e94",
+}
 
 CONFIGURATIONS = ("#1b6f8f", "#c2703d", "#6b3fa0", "#5f7f2e")
 _DARK_CONFIGURATIONS = ("#4ba6c9", "#df8d57", "#a57ce0", "#93b957")

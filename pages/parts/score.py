@@ -36,7 +36,7 @@ def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
     every = [captured, *cards]
     return [
         _tokens("Peak in window, tokens", [card.peak for card in every]),
-        _tokens("Sum over calls, tokens", [card.sum_tokens for card in every]),
+        *_sums(captured, cards),
         _counts("Calls over budget", [card.over_budget for card in every]),
         _counts("Largest excess, tokens", [card.largest_excess for card in every]),
         Measure("Calls changed", (NONE, *map(_changed, cards))),
@@ -50,6 +50,30 @@ def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
         _best_of("Violations of the API's rules", [NONE, *map(_violations, cards)]),
         Measure("Findings", tuple(map(_findings, every))),
     ]
+
+
+def _sums(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]:
+    """Yield the tokens of all calls: as recorded, beyond the recording, in all, and as billed; parts add up."""
+    every = [captured, *cards]
+    yield _tokens("Sum over calls, tokens", [card.sum_tokens for card in every])
+    if any(card.not_recorded_tokens for card in every):
+        yield Measure("Not recorded, tokens", tuple(_beyond(card, card.not_recorded_tokens) for card in every))
+    if any(card.corrected_tokens for card in every):
+        yield Measure("Counted too much, tokens", tuple(_beyond(card, card.corrected_tokens) for card in every))
+    if any(card.sent_tokens != card.sum_tokens for card in every):
+        yield _tokens("Sent in all, tokens", [card.sent_tokens for card in every])
+    if captured.billed_tokens is not None:
+        yield Measure("Billed as reported, tokens", (_billed(captured), *(NONE for _ in cards)))
+
+
+def _beyond(card: Scorecard, tokens: int | None) -> Cell:
+    if tokens is None:
+        return Cell(None, "unknown")
+    return Cell(tokens, f"{tokens:,}{_in_calls(card, card.not_recorded_unknown_calls)}".replace("-", "−"))
+
+
+def _billed(card: Scorecard) -> Cell:
+    return Cell(card.billed_tokens, f"{card.billed_tokens or 0:,}{_in_calls(card, card.calls - card.billed_calls)}")
 
 
 def _fixed_part(cards: Sequence[Scorecard]) -> Iterator[Measure]:
@@ -71,6 +95,10 @@ def _cache(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]
     alike = len({card.cache_unknown_calls for card in every}) == 1
     note = _coverage(captured).replace(" in", ",", 1) if alike else ""
     yield Measure(f"Cached tokens{note}", tuple(_part(card, card.cached_tokens, alike) for card in every))
+    if any(card.cached_not_recorded_tokens for card in every):
+        yield Measure(
+            "Of that not recorded", tuple(_part(card, card.cached_not_recorded_tokens, True) for card in every)
+        )
     if any(card.written_tokens for card in every):
         written = [_part(card, card.written_tokens, alike) for card in every]
         yield _best_of(f"Written to the cache{note}", written)
@@ -157,7 +185,11 @@ def _part(card: Scorecard, tokens: int | None, alike: bool) -> Cell:
 
 def _coverage(card: Scorecard) -> str:
     """Return in how many calls the cache is known; a first call never tells what was cached before it."""
-    unknown = card.cache_unknown_calls
+    return _in_calls(card, card.cache_unknown_calls)
+
+
+def _in_calls(card: Scorecard, unknown: int) -> str:
+    """Return in how many calls a figure is known; nothing where it is known for all."""
     return f" in {card.calls - unknown:,} of {counted(card.calls, 'call')}" if unknown else ""
 
 
