@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from .cache import Cache
+from .cache import Cache, CachedCall
 from .replay import Replay, plan_exactness
 from .tokens import Exactness
 
@@ -53,13 +53,18 @@ def cached(cache: Cache) -> dict[str, Any]:
     return {
         "cached_share": cache.share,
         "cached_tokens": sum(row.cached or 0 for row in known) if known else None,
-        "cached_not_recorded_tokens": sum(min(row.cached or 0, max(0, row.hidden)) for row in known) if known else None,
+        "cached_not_recorded_tokens": sum(map(_beyond, known)) if known else None,
         "written_tokens": sum(row.written or 0 for row in known) if known else None,
         "uncached_tokens": sum(row.uncached or 0 for row in known) if known else None,
         "cache_unknown_calls": len(cache.calls) - len(known),
         "prefix_breaks": cache.break_count,
         "break_causes": counts_of(str(row.cause) for row in cache.calls if row.breaks),
     }
+
+
+def _beyond(row: CachedCall) -> int:
+    """Return the tokens read of what is not recorded; where a count is corrected, nothing is hidden."""
+    return max(0, (row.cached or 0) - (row.cached_of_window or 0))
 
 
 def reported_share(replay: Replay) -> float | None:
