@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .branch import shared_messages
 from .cache_reads import CacheReads, Sent
 from .cache_rules import CacheRule, cache_rule
-from .common_prefix import common_prefix
+from .common_prefix import common_prefix, inner
 from .decisions import Action, Decision
 from .plan import Plan
 from .prefix import Cause, Prefix
@@ -30,7 +30,8 @@ class CachedCall(NamedTuple):
     All include tokens that the recording does not hold, `hidden` in number: they stand first, so they are read first.
     `hidden_before` of them were in the prompt before too, and are part of the prefix.
     `low` and `high` bound what is read; `cached` and `written` are None where nothing in between is likelier.
-    `unit` is the first unit that differs from the prompt before, -1 if none does.
+    `unit` is the first unit that differs from the prompt before, -1 if none does; `span_id` the first span of the fixed
+    part, and `by_plan` says that the plan changed it. `before` is the call compared with, -1 for a first one.
     """
 
     sent: int
@@ -43,6 +44,9 @@ class CachedCall(NamedTuple):
     unit: int = -1
     hidden: int = 0
     hidden_before: int = 0
+    span_id: str = ""
+    by_plan: bool = False
+    before: int = -1
 
     @property
     def cached_of_window(self) -> int | None:
@@ -58,6 +62,11 @@ class CachedCall(NamedTuple):
     def breaks(self) -> bool:
         """Whether less than the whole prompt before was repeated."""
         return self.cause in (Cause.MODEL, Cause.TOOLS, Cause.SYSTEM, Cause.BRANCH, Cause.DECISION)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it was the strategy or a shrinker that broke the prefix."""
+        return self.cause is Cause.DECISION or (self.by_plan and self.breaks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +110,15 @@ class Cache:
 
     @cached_property
     def breaks(self) -> list[Break]:
-        """Every break, with the decision on the first span that differs."""
+        """Every break, with the decision on the first span that differs.
+
+        Where that is a text which is no longer put in, it is the decision of the call before.
+        """
         return [self._break(call, row) for call, row in enumerate(self.calls) if row.breaks]
 
     def _break(self, call: int, row: CachedCall) -> Break:
+        if row.span_id:
+            return Break(call, row.cause, row.prefix, row.span_id, self._on_fixed(call, row))
         plan = self._replay.plan(call)
         units = plan.log.units
         if not 0 <= row.unit < plan.count or not units[row.unit].spans:
@@ -115,6 +129,10 @@ class Cache:
         made = [plan.decision(span.message, span.id) for span in spans]
         told = next((one for one in made if one.action is not Action.KEEP), made[0])
         return Break(call, row.cause, row.prefix, told.span_id, told)
+
+    def _on_fixed(self, call: int, row: CachedCall) -> Decision | None:
+        plans = (self._replay.plan(at) for at in (call, row.before))
+        return next(filter(None, (_on_fixed_span(plan, row.span_id) for plan in plans)), None)
 
     def totals(self) -> dict[str, Any]:
         """Return all totals as plain values for JSON; the same on every run."""
@@ -131,6 +149,15 @@ class Cache:
             "breaks": self.break_count,
             "causes": causes,
         }
+
+
+def _on_fixed_span(plan: Plan, span_id: str) -> Decision | None:
+    """Return the decision on a span of the fixed part; None if the prompt has no such span."""
+    is_put_in = any(text.span_id == span_id for text in plan.head.injected) if plan.head else False
+    try:
+        return (inner(plan) if is_put_in else plan).decision(-1, span_id)
+    except KeyError:
+        return None
 
 
 def cache(replay: Replay) -> Cache:
@@ -164,7 +191,11 @@ class _Walk:
         tokens = plan.tokens_after + hidden
         read = self._reads.read(Sent(call, call - 1, plan, rule, tokens, prefix, hidden, both, repeated))
         cached, written, low, high, cause = read
-        return CachedCall(tokens, prefix.tokens, cached, written, low, high, cause, prefix.unit, hidden, repeated)
+        shared, _, unit, span_id, by_plan = prefix
+        before = call - 1
+        return CachedCall(
+            tokens, shared, cached, written, low, high, cause, unit, hidden, repeated, span_id, by_plan, before
+        )
 
     def _prefix(self, call: int, plan: Plan, model: str | None) -> Prefix:
         if call == 0:

@@ -91,7 +91,7 @@ class CacheReads:
         read = low = high = min(rule.rounded(tokens), sent.tokens)
         if sent.both and cause is Cause.TOOLS:
             high = min(rule.rounded(tokens + sent.both), sent.tokens)
-        elif sent.both and cause is Cause.SYSTEM and not sent.prefix.own:
+        elif sent.both and cause is Cause.SYSTEM and not sent.prefix.by_plan:
             low = rule.rounded(tokens - sent.repeated)
         return _Reach(low, read, high)
 
@@ -127,7 +127,7 @@ class CacheReads:
             return _Reach(read, read, read)
         shown = min(self._hidden_mark, sent.repeated)
         shown = shown if shown >= rule.minimum else 0
-        if sent.prefix.own:
+        if sent.prefix.by_plan:
             return _Reach(min(read, shown), read, read)
         hidden = sent.repeated if sent.repeated >= rule.minimum else 0
         return _Reach(max(read, shown), max(read, shown), max(read, hidden))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
+from .cache import CachedCall
+from .decisions import Action, Decision
 from .dialects import dialect
 from .finding import Finding, Level, calls_of, is_baseline, on_chain
 from .plan import Plan
@@ -108,32 +110,42 @@ def summary_larger(replay: Replay) -> Iterator[Finding]:
 
 
 def prefix_broken(replay: Replay) -> Iterator[Finding]:
-    """Find a cut that moves with each call, so that the provider's prompt cache never holds."""
+    """Find a plan that changes early with each call, so that the provider's prompt cache never holds."""
     rows, follows = replay.cache.calls, on_chain(replay)
-    broken = [call for call in calls_of(replay) if follows[call] and rows[call].cause == "decision"]
+    broken = [call for call in calls_of(replay) if follows[call] and rows[call].is_decided]
     if not broken:
         return
     steps = sum(follows[broken[0] :])
     if len(broken) < LEAST or 2 * len(broken) < steps:
         return
-    decision = next((one.decision for one in replay.cache.breaks if one.call == broken[0]), None)
+    found = next((one for one in replay.cache.breaks if one.call == broken[0]), None)
+    decision = None if found is None else found.decision
     yield Finding(
         name="prefix_broken",
         level=Level.WARNING,
         sentence=f"The strategy breaks the cached prefix in {len(broken):,} of {counted(steps, 'call')} from call"
-        f" {broken[0] + 1} on: the cut moves with each call.{_advice(replay)}",
+        f" {broken[0] + 1} on: {_what_moves(str(rows[broken[0]].cause), decision)}.{_advice(replay)}",
         call=broken[0],
         span_ids=() if decision is None else (decision.span_id,),
         figures={"breaks": len(broken), "calls": steps},
     )
 
 
+def _what_moves(cause: str, decision: Decision | None) -> str:
+    """Return what a plan changes with each call."""
+    if cause == "decision" or decision is None:
+        return "the cut moves with each call"
+    if cause == "tools changed":
+        return f"the tools that it puts aside change, first {decision.span_id}"
+    if decision.action is Action.SUMMARISE and not decision.tokens_before:
+        return f"the {decision.span_id} that it puts at the end of the system part changes with each call"
+    return f"what it sends of the system part changes, first {decision.span_id}"
+
+
 def fixed_part_changes(replay: Replay) -> Iterator[Finding]:
-    """Find a fixed part that changes in most calls, so that the cache begins anew each time."""
+    """Find a recorded fixed part that changes in most calls, so that the cache begins anew each time."""
     rows, follows = replay.cache.calls, on_chain(replay)
-    changed = [
-        call for call in calls_of(replay) if follows[call] and rows[call].cause in ("tools changed", "system changed")
-    ]
+    changed = [call for call in calls_of(replay) if follows[call] and _is_recorded_change(rows[call])]
     if len(changed) < LEAST or 2 * len(changed) < sum(follows):
         return
     cause = "the tools" if rows[changed[0]].cause == "tools changed" else "the system part"
@@ -145,6 +157,10 @@ def fixed_part_changes(replay: Replay) -> Iterator[Finding]:
         call=changed[0],
         figures={"changes": len(changed), "calls": sum(follows)},
     )
+
+
+def _is_recorded_change(row: CachedCall) -> bool:
+    return row.cause in ("tools changed", "system changed") and not row.is_decided
 
 
 def _advice(replay: Replay) -> str:

@@ -6,6 +6,7 @@ What a strategy puts in stands at the end of the system part, so that all else o
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from .decisions import NOTHING
@@ -45,12 +46,13 @@ def fixed_prefix(before: Plan, after: Plan) -> Prefix | None:
             return None
         if _deferred(before) == _deferred(after):
             found = _difference(_injected(before), _injected(after), kept_of_fixed(after))
-            return None if found is None else Prefix(found.tokens, Cause.SYSTEM, own=True)
-    found = _difference(_blocks(before), _blocks(after), 0)
+            return None if found is None else Prefix(found.tokens, Cause.SYSTEM, span_id=found.span_id, by_plan=True)
+    found = _difference(_blocks(before), _blocks(after), 0, _aside(after))
     if found is None:
         return None
-    own = bool(found.span_ids & (_touched(before) | _touched(after)))
-    return Prefix(found.tokens, Cause.TOOLS if found.is_tools else Cause.SYSTEM, own=own)
+    cause = Cause.TOOLS if found.is_tools else Cause.SYSTEM
+    by_plan = found.span_id in _touched(before) or found.span_id in _touched(after)
+    return Prefix(found.tokens, cause, span_id=found.span_id, by_plan=by_plan)
 
 
 def _blocks(plan: Plan) -> Iterator[_Block]:
@@ -74,22 +76,33 @@ def _deferred(plan: Plan) -> Mapping[int, str]:
     return plan.head.deferred if plan.head else NOTHING
 
 
+def _aside(plan: Plan) -> set[str]:
+    """Return the ids of the tools that are put aside."""
+    deferred = _deferred(plan)
+    return {tool.id for tool in plan.fixed.tools if tool.part in deferred} if deferred else set()
+
+
 def _touched(plan: Plan) -> set[str]:
     """Return the ids of what a strategy put into the fixed part or aside, and of what a shrinker changed in it."""
     put_in = (text.span_id for text in plan.head.injected) if plan.head else ()
-    return {*plan.fixed.shrunk, *put_in, *(tool.id for tool in plan.fixed.tools if tool.part in _deferred(plan))}
+    return {*plan.fixed.shrunk, *put_in, *_aside(plan)}
 
 
 class _Difference(NamedTuple):
-    """Tokens up to the first block that differs, what stands there in both prompts, and whether tools differ."""
+    """Tokens up to the first block that differs, the span that makes the difference, and whether tools differ."""
 
     tokens: int
-    span_ids: frozenset[str]
+    span_id: str
     is_tools: bool
 
 
-def _difference(before: Iterable[_Block], after: Iterable[_Block], tokens: int) -> _Difference | None:
-    """Return where blocks begin to differ, `tokens` standing before all; None if they do not."""
+def _difference(
+    before: Iterable[_Block], after: Iterable[_Block], tokens: int, aside: AbstractSet[str] = frozenset()
+) -> _Difference | None:
+    """Return where blocks begin to differ, `tokens` standing before all; None if they do not.
+
+    A block that is put aside, or that nothing follows, makes the difference itself; else what stands in its place.
+    """
     old, new = list(before), list(after)
     same = 0
     for mine, theirs in zip(old, new, strict=False):
@@ -99,6 +112,6 @@ def _difference(before: Iterable[_Block], after: Iterable[_Block], tokens: int) 
         same += 1
     if same == len(old) == len(new):
         return None
-    there = frozenset(block.span_id for blocks in (old, new) for block in blocks[same : same + 1])
+    is_gone = same == len(new) or (same < len(old) and old[same].span_id in aside)
     tools = [block.text for block in old if block.is_tool] != [block.text for block in new if block.is_tool]
-    return _Difference(tokens, there, tools)
+    return _Difference(tokens, (old if is_gone else new)[same].span_id, tools)

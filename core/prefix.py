@@ -23,10 +23,14 @@ class Cause(StrEnum):
 
 
 class Prefix(NamedTuple):
-    """What two prompts share: tokens from the beginning, and what ended it. `unit` is the first that differs."""
+    """What two prompts share: tokens from the beginning, and what ended it.
+
+    `unit` is the first that differs, `span_id` the first span of the fixed part; `by_plan` says that a strategy or a
+    shrinker changed the fixed part, and not the recording.
+    """
 
     tokens: int
     cause: Cause = Cause.NONE
     unit: int = -1
-    own: bool = False
-    """Whether the strategy or a shrinker changed the fixed part; False where the recording did."""
+    span_id: str = ""
+    by_plan: bool = False
