@@ -15,6 +15,8 @@ from core.transcript import Transcript
 
 from .charts import Limit
 
+SHARED = ("model", "window", "max_output", "reserve")
+"""Keys of the settings that all pages of a transcript share, and their names in the address."""
 RESERVE = 10
 """Percent of the window that a configuration keeps free unless it says otherwise."""
 

@@ -57,3 +57,22 @@ def test_the_ways_lead_to_compare_and_to_the_call(view: Open) -> None:
     address = parse_qs(urlsplit(viewer.page.url).query)
     assert json.loads(address["a"][0])["strategy"]["kind"] == "mask_tool_results"
     assert address["budget"] == ["30000"]
+
+
+@pytest.mark.parametrize("way", ["Use this", "Compare"], ids=["advice", "preset"])
+def test_the_way_back_from_compare_leads_to_advise_as_it_was(view: Open, way: str) -> None:
+    number = number_of(view, "coding_agent")
+    viewer = view(f"/advise?transcript={number}&soft=30000&advice_call=50&exact_strings=true")
+    viewer.says("Shrink tool results at the boundary")
+    viewer.page.get_by_role("button", name=way).first.click()
+    viewer.page.wait_for_url("**/compare?*")
+    viewer.title("Compare on")
+    viewer.page.go_back()
+    viewer.title("Advice on")
+    viewer.address_has("soft", "30000")
+    viewer.says("Shrink tool results at the boundary")
+    expect(viewer.page.get_by_label("Soft limit, tokens")).to_have_value("30000")
+    expect(viewer.page.get_by_label("Call, of 61")).to_have_value("50")
+    viewer.settle()
+    address = parse_qs(urlsplit(viewer.page.url).query)
+    assert address == {"transcript": [number], "soft": ["30000"], "advice_call": ["50"], "exact_strings": ["true"]}
