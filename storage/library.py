@@ -175,14 +175,24 @@ class Library:
     def delete(self, transcript_id: int) -> None:
         """Delete a transcript with everything that no other one uses. NotFound if there is none."""
         with self.writer.transaction() as connection:
-            used = connection.execute(contents_of(transcript_id)).scalars().all()
-            connection.execute(delete(CallRow).where(CallRow.transcript_id == transcript_id))
-            if connection.execute(delete(TranscriptRow).where(TranscriptRow.id == transcript_id)).rowcount == 0:
+            if not self._delete(connection, transcript_id):
                 raise _not_found(transcript_id)
-            for start in range(0, len(used), CHUNK):
-                unused = Content.hash.in_(used[start : start + CHUNK]) & ~_is_used()
-                connection.execute(delete(Content).where(unused))
-            self._recorder.forget(transcript_id)
+
+    def delete_all(self, transcript_ids: Iterable[int]) -> int:
+        """Delete these transcripts, all or, if it fails, none; return how many of them were still there."""
+        with self.writer.transaction() as connection:
+            return sum(self._delete(connection, transcript_id) for transcript_id in dict.fromkeys(transcript_ids))
+
+    def _delete(self, connection: Connection, transcript_id: int) -> bool:
+        used = connection.execute(contents_of(transcript_id)).scalars().all()
+        connection.execute(delete(CallRow).where(CallRow.transcript_id == transcript_id))
+        if connection.execute(delete(TranscriptRow).where(TranscriptRow.id == transcript_id)).rowcount == 0:
+            return False
+        for start in range(0, len(used), CHUNK):
+            unused = Content.hash.in_(used[start : start + CHUNK]) & ~_is_used()
+            connection.execute(delete(Content).where(unused))
+        self._recorder.forget(transcript_id)
+        return True
 
     def list(self, search: str = "", limit: int = 50, offset: int = 0) -> Sequence[Summary]:
         """Return transcripts, the last changed first. Each word of `search` must stand in a name or a tag."""

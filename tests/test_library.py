@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sqlalchemy import event
 
 from core.identity import transcript_sha256
 from core.transcript import ROOT as NONE
@@ -250,6 +251,34 @@ def test_deleting_takes_everything_that_no_other_transcript_uses(library: Librar
     library.delete(first)
     assert rows(library) == empty
     assert set(empty.values()) == {0}
+
+
+def test_several_are_deleted_at_once_and_no_other(library: Library) -> None:
+    kept = library.add(openai_run(40)).id
+    alone = rows(library)
+    others = [library.add(openai_run(length)).id for length in (60, 80)]
+    assert library.delete_all([*others, others[0], 99]) == 2
+    assert rows(library) == alone
+    assert library.get(kept) == openai_run(40)
+    assert library.delete_all([]) == library.delete_all(others) == 0
+
+
+def test_several_are_deleted_all_or_none(library: Library) -> None:
+    ids = [library.add(openai_run(length)).id for length in (40, 60, 80)]
+    before, seen = rows(library), 0
+
+    def fail(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        nonlocal seen
+        seen += statement.startswith("DELETE FROM transcript")
+        if seen == 3:
+            raise OSError("the disk is gone")
+
+    event.listen(library.engine, "before_cursor_execute", fail)
+    with pytest.raises((OSError, StorageError)):
+        library.delete_all(ids)
+    event.remove(library.engine, "before_cursor_execute", fail)
+    assert rows(library) == before
+    assert library.delete_all(ids) == 3
 
 
 def test_an_id_never_comes_back(library: Library) -> None:
