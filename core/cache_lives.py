@@ -1,9 +1,10 @@
-"""Whether what is written to the cache is kept for an hour, which costs more than the usual five minutes.
+"""How long what is written to the cache is kept: five minutes, or an hour, which costs more to write.
 
-A request says so in its cache marks. A recording without requests shows it where a call reads everything that the one
-before had read and written although the pause was too long for five minutes: more than twice as long, because the one
-recording with the short life hit after 376 seconds of log time, and reads of hour-long entries were seen after 477 to
-2,947 seconds. Marks may differ within a request: the system part for an hour, the conversation for five minutes.
+A request says so in its cache marks, and then nothing older can be read. A recording without requests shows it where
+a call reads everything that the one before had read and written although the pause was too long for five minutes: more
+than twice as long, because the one recording with the short life hit after 376 seconds of log time, and reads of
+hour-long entries were seen after 477 to 2,947 seconds. Marks may differ within a request: the system part for an hour,
+the conversation for five minutes.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .cache_rules import FIVE_MINUTES
+from .cache_rules import FIVE_MINUTES, ONE_HOUR, CacheRule
 from .fixed_prefix import head_tokens
 from .plan import Plan
 from .transcript import Call, Transcript
 
 TOO_LONG = 2 * FIVE_MINUTES
 """Seconds after which nothing can be left that was kept for five minutes."""
-HOUR = "1h"
+HOUR, USUAL = "1h", "5m"
 
 
 class HourLife(NamedTuple):
@@ -29,14 +30,49 @@ class HourLife(NamedTuple):
     messages: bool
 
 
+class Life(NamedTuple):
+    """For how long an entry is certainly kept, and for how long at most, in seconds."""
+
+    least: float
+    most: float
+
+
+class Lives(NamedTuple):
+    """How long the entries of the fixed part are kept, and those of the messages."""
+
+    fixed: Life
+    messages: Life
+
+
+_SECONDS = {USUAL: Life(FIVE_MINUTES, FIVE_MINUTES), HOUR: Life(ONE_HOUR, ONE_HOUR)}
+
+
+class _Marks(NamedTuple):
+    """The lives that recorded marks name, in fixed parts and in messages."""
+
+    heads: frozenset[str]
+    messages: frozenset[str]
+
+
+def lives(transcript: Transcript, rule: CacheRule) -> Lives | None:
+    """Return how long what the calls of a transcript write is kept; None where nothing is known of a provider."""
+    if rule.life is None:
+        return None
+    either, marks = Life(rule.life, rule.longest_life or rule.life), _marks(transcript)
+    if not rule.by_marks or not (marks.heads or marks.messages):
+        return Lives(either, either)
+    # Anthropic takes an hour-long mark only before shorter ones, so what follows a short one is short.
+    follow = marks.messages or marks.heads - {HOUR}
+    messages = _SECONDS[min(follow, key=lambda life: _SECONDS[life].most)] if follow else either
+    fixed = max((_SECONDS[life] for life in marks.heads), default=messages)
+    return Lives(fixed, messages)
+
+
 def hour_life(transcript: Transcript) -> HourLife:
     """Return which part of a transcript's prompts was written for an hour, as far as the recording shows."""
     known: HourLife | None = transcript.memo.get("hour_life")
     if known is None:
-        heads = {life for wire in transcript.heads for life in _lives(wire)}
-        variants = (wire for call in transcript.calls for _, wire in call.variants)
-        messages = {life for wire in (*transcript.messages, *variants) for life in _lives(wire)}
-        # Anthropic takes an hour-long mark only before shorter ones, so what is mixed ends with the short life.
+        heads, messages = _marks(transcript)
         outlived = not heads | messages and any(_outlives(*pair) for pair in pairwise(transcript.calls))
         known = transcript.memo["hour_life"] = HourLife(
             HOUR in heads | messages or outlived, messages == {HOUR} or outlived
@@ -51,11 +87,21 @@ def hour_written(life: HourLife, plan: Plan, hidden: int, read: int) -> int:
     return max(0, head_tokens(plan) + hidden - read) if life.head else 0
 
 
+def _marks(transcript: Transcript) -> _Marks:
+    known: _Marks | None = transcript.memo.get("mark_lives")
+    if known is None:
+        variants = (wire for call in transcript.calls for _, wire in call.variants)
+        heads, messages = transcript.heads, (*transcript.messages, *variants)
+        found = (frozenset(life for wire in wires for life in _lives(wire)) for wires in (heads, messages))
+        known = transcript.memo["mark_lives"] = _Marks(*found)
+    return known
+
+
 def _lives(wire: Any) -> Iterator[str]:
     """Yield the life of each cache mark: in blocks of the content, of the system part, and in tools."""
     mark = wire.get("cache_control")
     if isinstance(mark, dict):
-        yield str(mark.get("ttl") or "5m")
+        yield HOUR if mark.get("ttl") == HOUR else USUAL
     for key in ("content", "system", "tools", "messages"):
         blocks = wire.get(key)
         for block in blocks if isinstance(blocks, list | tuple) else ():

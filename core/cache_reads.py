@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from .cache_lives import Lives, lives
 from .cache_marks import FixedMarks, has_marks, hidden_mark
 from .cache_rules import SLACK, CacheRule
 from .common_prefix import inner
@@ -139,11 +140,11 @@ class CacheReads:
     def _bounded(self, sent: Sent, rule: CacheRule, reach: _Reach) -> Read:
         """Return the prediction with its range: a pause, a human message after thinking."""
         (low, cached, high), cause = reach, sent.prefix.cause
-        pause = _pause(self._calls[sent.before], self._calls[sent.call])
-        if pause is not None and rule.life is not None and pause > rule.life and high:
-            low, cause = 0, cause or Cause.PAUSE
-            if pause > (rule.longest_life or rule.life) * SLACK:
-                cached = high = 0
+        pause = _pause(self._calls[sent.before], self._calls[sent.call]) or 0.0
+        kept = lives(self._replay.transcript, rule) if high and rule.life is not None and pause > rule.life else None
+        if kept is not None and pause > kept.messages.least:
+            fixed = self._to_fixed_mark(sent, rule) if kept.fixed != kept.messages else 0
+            (low, cached, high), cause = _after(pause, kept, reach, fixed), cause or Cause.PAUSE
         elif cause is Cause.NONE and not cached:
             cause = Cause.TOO_SHORT
         elif rule.by_marks and cause is Cause.NONE:
@@ -153,6 +154,12 @@ class CacheReads:
         written = sent.tokens - cached if rule.by_marks and sent.tokens >= rule.minimum else 0
         return Read(cached, written, low, high, cause)
 
+    def _to_fixed_mark(self, sent: Sent, rule: CacheRule) -> int:
+        """Return what is read up to the last marked place of the fixed part."""
+        places = self._fixed_marks.places(sent.plan)
+        read = places[-1] + sent.repeated if places else 0
+        return read if read >= rule.minimum else 0
+
     def _is_after_thinking(self, sent: Sent) -> bool:
         """Return whether a human message is new and the turn before it held thinking."""
         before, after = inner(self._replay.plan(sent.before)), inner(sent.plan)
@@ -161,6 +168,17 @@ class CacheReads:
         opener = before.log.openers[before.count - 1] if before.count else -1
         found = after.log.kinds.between(max(0, opener), after.count)
         return any(tokens for kind, tokens in found if kind is SpanKind.THINKING)
+
+
+def _after(pause: float, kept: Lives, reach: _Reach, fixed: int) -> _Reach:
+    """Return what a pause (in seconds) leaves; `fixed` tokens may outlive what follows them."""
+    low, likely, high = reach
+    low = 0 if pause > kept.fixed.least else min(low, fixed)
+    if pause > kept.messages.most * SLACK:
+        likely, high = min(likely, fixed), min(high, fixed)
+    if pause > kept.fixed.most * SLACK:
+        likely = high = 0
+    return _Reach(low, likely, high)
 
 
 def _head(sent: Sent, rule: CacheRule) -> int:

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
-from core.cache_lives import HourLife, hour_life
+from core.cache_lives import HourLife, Life, Lives, hour_life, lives
+from core.cache_rules import cache_rule
+from core.prefix import Cause
 from core.readers import read
 from core.replay import replay
-from core.transcript import ROOT, Call, Transcript, Usage
+from core.transcript import ROOT, Call, Fidelity, Transcript, Usage
 
 DAY = datetime(2026, 1, 15, 12, tzinfo=UTC)
 MODEL = "claude-sonnet-4-20250514"
@@ -93,6 +95,71 @@ def test_an_hour_long_write_costs_twice_the_input() -> None:
     # The second call writes what is new, after the head.
     assert mixed.cost.usd[1] == short.cost.usd[1]
     assert (long.cost.usd[1] or 0) > (short.cost.usd[1] or 0)
+
+
+FIVE, SIXTY, EITHER = Life(300, 300), Life(3600, 3600), Life(300, 3600)
+
+
+@pytest.mark.parametrize(
+    ("head", "messages", "known"),
+    [
+        (None, None, Lives(EITHER, EITHER)),
+        (MARK, MARK, Lives(FIVE, FIVE)),
+        ({**MARK, "ttl": "5m"}, None, Lives(FIVE, FIVE)),
+        (None, MARK, Lives(FIVE, FIVE)),
+        (HOUR, HOUR, Lives(SIXTY, SIXTY)),
+        (None, HOUR, Lives(SIXTY, SIXTY)),
+        (HOUR, MARK, Lives(SIXTY, FIVE)),
+        (HOUR, None, Lives(SIXTY, EITHER)),
+    ],
+)
+def test_marks_tell_how_long_is_read(
+    head: dict[str, str] | None, messages: dict[str, str] | None, known: Lives
+) -> None:
+    claude, openai, kimi = (cache_rule(model, "anthropic") for model in (MODEL, "gpt-4o", "kimi-k2"))
+    assert claude is not None and openai is not None and kimi is not None
+    assert lives(talk(head, messages), claude) == known
+    assert lives(talk(head, messages), openai) == Lives(EITHER, EITHER)
+    assert lives(talk(head, messages), kimi) is None
+
+
+MARKED = {"usual": (MARK, MARK), "hour": (HOUR, HOUR), "mixed": (HOUR, MARK)}
+
+
+@pytest.mark.parametrize(
+    ("marks", "pause", "low", "cached", "cause"),
+    [
+        ("usual", 300, "all", "all", Cause.NONE),
+        ("usual", 301, "none", "all", Cause.PAUSE),
+        ("usual", 360, "none", "all", Cause.PAUSE),
+        ("usual", 361, "none", "none", Cause.PAUSE),
+        ("usual", 4000, "none", "none", Cause.PAUSE),
+        ("hour", 301, "all", "all", Cause.NONE),
+        ("hour", 3600, "all", "all", Cause.NONE),
+        ("hour", 3601, "none", "all", Cause.PAUSE),
+        ("hour", 4321, "none", "none", Cause.PAUSE),
+        ("mixed", 300, "all", "all", Cause.NONE),
+        ("mixed", 301, "fixed", "all", Cause.PAUSE),
+        ("mixed", 361, "fixed", "fixed", Cause.PAUSE),
+        ("mixed", 3601, "none", "fixed", Cause.PAUSE),
+        ("mixed", 4321, "none", "none", Cause.PAUSE),
+    ],
+)
+def test_what_is_left_after_a_pause(marks: str, pause: float, low: str, cached: str, cause: Cause) -> None:
+    made = replay(talk(*MARKED[marks], pause=pause), FULL)
+    row, sent = made.cache.calls[1], made.calls["in_window"][0]
+    left = {"none": 0, "fixed": made.plan(1).fixed.tokens, "all": sent}
+    assert (row.low, row.cached, row.high, row.cause) == (left[low], left[cached], left[cached], cause)
+    cost = made.cost.calls[1]
+    assert cost.usd == cost.low and (cost.high == cost.usd) == (row.low == row.cached)
+
+
+def test_a_life_that_nobody_recorded_stays_a_range() -> None:
+    plain = talk(pause=4000)
+    partial = replace(plain, calls=tuple(replace(call, fidelity=Fidelity.PARTIAL) for call in plain.calls))
+    made = replay(partial, FULL)
+    row, sent = made.cache.calls[1], made.calls["in_window"][0]
+    assert (row.low, row.cached, row.cause) == (0, sent, Cause.PAUSE)
 
 
 def test_times_without_zones_tell_nothing() -> None:
