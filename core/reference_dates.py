@@ -43,6 +43,7 @@ _NUMERIC = re.compile(rf"[12]{_APART}(?:{_ISO}|{_SLASHED})")
 _WIDE_NUMERIC = re.compile(
     rf"[0-9]{_APART}(?:(?<=[12])(?:{_ISO}|{_SLASHED}|{_CJK})|(?P<cjk_day>[0-9]?\s?月\s?{_DAY}\s?[日号號]))"
 )
+_MONTH_MARKS = tuple(name[:3] for name in _NAMES)
 _NAMED = re.compile(rf"(?P<month>{_MONTH})\b\.?")
 _BEFORE = re.compile(
     rf"(?<![A-Za-z0-9_./-])(?:(?P<first>{_DAY}){_ORDINAL}{_RANGE})?(?P<day>{_DAY}){_ORDINAL}\s(?:of\s)?$"
@@ -60,7 +61,7 @@ def dates(text: str) -> list[tuple[int, int, str]]:
     """Return start, stop and key of each date, in order and apart from each other."""
     pattern = _NUMERIC if text.isascii() else _WIDE_NUMERIC
     numeric = [(match.start(), match.end(), key) for match in pattern.finditer(text) if (key := _numeric_key(match))]
-    named = list(_named(text))
+    named = list(_named(text)) if any(mark in text for mark in _MONTH_MARKS) else []
     if not numeric or not named:
         return numeric or named
     found: list[tuple[int, int, str]] = []

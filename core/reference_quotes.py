@@ -6,7 +6,7 @@ JSON keys are quoted everywhere, so one plain word is none. That costs some reca
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from .normal_text import one_line
 from .reference_classes import Reference, ReferenceClass
@@ -31,8 +31,13 @@ _LETTER = re.compile(r"[A-Za-z]{2}")
 _BEGINS_CODE, _ENDS_CODE = frozenset(",;.)]}=+|&"), frozenset("([{=+|&,")
 
 
-def quotations(text: str, code: bool, is_finer: Callable[[int, int], bool]) -> Iterator[Reference]:
-    """Yield the quotations of a text. `is_finer` says whether another reference has claimed most of a stretch."""
+def quotations(
+    text: str, code: bool, claimed: Collection[tuple[int, int]], is_finer: Callable[[int, int], bool]
+) -> Iterator[Reference]:
+    """Yield the quotations of a text.
+
+    `claimed` are the stretches of other references, and `is_finer` says whether one has claimed most of a stretch.
+    """
     left = text
     if not text.isascii():
         yield from _cjk_quotations(text)
@@ -42,8 +47,10 @@ def quotations(text: str, code: bool, is_finer: Callable[[int, int], bool]) -> I
         spans = []
         for found in pattern.finditer(left):
             inner = found[1]
-            if inner is None or len(inner) < 2 or not text.startswith(inner, found.start(1)):
-                continue  # a plain word, or what stands around a quotation taken before
+            if inner is None or found.span(1) in claimed:
+                continue  # a plain word, or nothing but another reference
+            if len(inner) < 2 or not text.startswith(inner, found.start(1)):
+                continue  # what stands around a quotation taken before
             reference = _quotation(inner, code and mark != "`")
             if reference is not None and not is_finer(*found.span(1)):
                 spans.append(found.span())

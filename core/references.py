@@ -106,7 +106,7 @@ class _Extraction:
         if has_digit:
             self._numbers()
         self.claimed.sort()
-        self.found += quotations(self.text, self.code, self._is_finer)
+        self.found += quotations(self.text, self.code, frozenset(self.claimed), self._is_finer)
         return self.found
 
     def _claim(self, spans: list[tuple[int, int]]) -> None:
@@ -165,17 +165,16 @@ class _Extraction:
             self.found.append(Reference(ReferenceClass.IDENTIFIER, (match[0], *names)))
 
     def _words(self) -> None:
-        text, spans = self.left, []
+        text, spans, code = self.left, [], self.code
         for found in _WORD.finditer(text):
-            word = found[1]
-            if len(word) < 2:
+            span = start, stop = found.span(1)
+            if stop - start < 2:
                 continue
-            start, stop = found.span(1)
             after = text[stop : stop + 1]
-            quoted = self.code or (after in QUOTE_MARKS and text[start - 1 : start] in QUOTE_MARKS)
-            references = references_of_word(word, after == "(", quoted)
+            quoted = code or (after in QUOTE_MARKS and text[start - 1 : start] in QUOTE_MARKS)
+            references = references_of_word(text[start:stop], after == "(", quoted)
             if references:
-                spans.append((start, stop))
+                spans.append(span)
                 self.found += references
         self._claim(spans)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
@@ -26,7 +26,6 @@ from .reference_dates import day_alone
 from .reference_names import tool_names
 from .references import references_of
 from .sections import sections
-from .text_index import watch_words
 from .transcript import ROOT, Transcript
 from .watched_texts import LINE, Use, WatchedTexts
 from .wire import Wire
@@ -57,6 +56,7 @@ class Uses:
         self._names = tool_names(tools, chain(messages, replies))
         self._texts = _Texts()
         self._arguments: dict[str, str] = {}
+        self._normal: dict[str, str] = {}
         self._nodes = [[self._texts.add(self._text_of(part)) for part in message.parts] for message in messages]
         self._sections: dict[str, list[int]] = {}
         self._heads = [self._read_head(head, spoken) for head in transcript.heads]
@@ -68,6 +68,7 @@ class Uses:
         """What each call's response used."""
         self._texts.forget()
         self._arguments.clear()
+        self._normal.clear()
 
     def _measured(self, responses: Sequence[_Response]) -> list[CallUses]:
         wholes = dict.fromkeys(Use(made.kind, made.forms[0]) for found in responses for made in found.references)
@@ -130,8 +131,8 @@ class Uses:
     def _used(self, branch: Branch, head: int, response: _Response) -> CallUses:
         used = [self._standing(branch, head, reference) for reference in response.references]
         lines = [line for line in response.lines if self._reached(branch, head, self._texts.with_line(line))]
-        copied = tuple(use for line in lines if self._stands(branch, head, use := Use(LINE, line)))
-        return CallUses(len(response.references), _each_once(used), copied, response.names)
+        copied = [use for line in lines if self._stands(branch, head, use := Use(LINE, line))]
+        return CallUses(len(response.references), _each_once(used), tuple(copied), response.names)
 
     def _standing(self, branch: Branch, head: int, reference: Reference) -> Use | None:
         """Return the first form of a reference that stands in a prompt."""
@@ -143,16 +144,25 @@ class Uses:
 
     def _stands(self, branch: Branch, head: int, use: Use) -> bool:
         """Whether a use stands in a prompt; what a response is the first to say does not, and need not be searched."""
-        if not self._reached(branch, head, self._texts.possible(use)):
+        possible = self._texts.possible(use)
+        if not self._reached(branch, head, possible):
             return False
-        texts = self._texts.holding(use)
-        firsts, last = self._firsts, branch.path[-1] if branch.path else ROOT
-        earlier = [first for text in texts if (first := firsts[text]) <= last]
-        if any(map(branch.has, earlier)):
+        texts = self._texts.holding(use, possible)
+        if texts is not possible and not self._reached(branch, head, texts):
+            return False
+        if not self.transcript.forks or self._begins(branch, texts) or not self._in_heads[head].isdisjoint(texts):
             return True
-        if earlier and next(branch.newest_first(self.places(use)), None) is not None:
-            return True
-        return not self._in_heads[head].isdisjoint(texts)
+        return next(branch.newest_first(self.places(use)), None) is not None
+
+    def _begins(self, branch: Branch, texts: Collection[int]) -> bool:
+        """Whether the first message with one of some texts is on a branch, as it mostly is."""
+        firsts, path, depths = self._firsts, branch.path, self.transcript.depths
+        last = path[-1] if path else ROOT
+        for text in texts:
+            first = firsts[text]
+            if first <= last and path[min(depths[first], len(path) - 1)] == first:
+                return True
+        return False
 
     def _reached(self, branch: Branch, head: int, texts: Collection[int]) -> bool:
         """Whether one of some texts may stand in a prompt: it is no later than its end, or in its fixed part."""
@@ -186,12 +196,10 @@ class Uses:
         return _Response(own, list(lines), frozenset(part.name for part in message.calls))
 
     def _text_of(self, part: Part) -> str:
-        """Return the normal text of a part; arguments are mostly read twice, as a response and as a message."""
-        if part.kind is not PartKind.TOOL_CALL:
-            return normal(part.text) if part.kind in _READ else ""
-        if part.text not in self._arguments:
-            self._arguments[part.text] = arguments_text(part.text)
-        return self._arguments[part.text]
+        """Return the normal text of a part; most are read twice, as a response and as a message."""
+        if part.kind is PartKind.TOOL_CALL:
+            return _remembered(self._arguments, arguments_text, part.text)
+        return _remembered(self._normal, normal, part.text) if part.kind in _READ else ""
 
     def _is_own(self, reference: Reference) -> bool:
         """Whether a reference belongs to the task and not to the tools."""
@@ -212,12 +220,6 @@ class _Texts(WatchedTexts):
     def __init__(self) -> None:
         super().__init__()
         self._found_wide: dict[str, list[int]] = {}
-
-    def possible(self, use: Use) -> Collection[int]:
-        """Return the numbers of texts beside which none holds a use, without a look into them."""
-        if use in self._holding:
-            return self._holding[use]
-        return self.with_line(use.form) if use.kind == LINE else self._candidates(watch_words(*use), use.form)
 
     def with_line(self, line: str) -> Collection[int]:
         """Return the numbers of texts that have a line."""
@@ -268,6 +270,12 @@ class _Response(NamedTuple):
     references: list[Reference]
     lines: list[str]
     names: frozenset[str]
+
+
+def _remembered(known: dict[str, str], spelled: Callable[[str], str], text: str) -> str:
+    if text not in known:
+        known[text] = spelled(text)
+    return known[text]
 
 
 _READ = frozenset({PartKind.TEXT, PartKind.THINKING, PartKind.TOOL_RESULT})

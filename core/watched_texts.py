@@ -61,21 +61,35 @@ class WatchedTexts:
             for line in lines.intersection(lines_of(text.text)):
                 self._lines.setdefault(line, []).append(number)
 
-    def holding(self, use: Use) -> Collection[int]:
-        """Return the numbers of the texts in which a use stands."""
-        if use not in self._holding:
-            self._holding[use] = self._lines.get(use.form, ()) if use.kind == LINE else self._searched(*use)
-        return self._holding[use]
+    def holding(self, use: Use, possible: Collection[int] | None = None) -> Collection[int]:
+        """Return the numbers of the texts in which a use stands; `possible` are those that may, if they are known."""
+        known = self._holding.get(use)
+        if known is None:
+            found = self.possible(use) if possible is None else possible
+            known = self._holding[use] = [number for number in found if self._texts[number].holds(*use)]
+        return known
 
-    def _searched(self, kind: ReferenceClass, form: str) -> Collection[int]:
-        words = watch_words(kind, form)
-        found = self._candidates(words, form)
-        if not found or words.tell:
-            return found
-        return [number for number in found if self._texts[number].holds(kind, form)]
+    def possible(self, use: Use) -> Collection[int]:
+        """Return the numbers of texts beside which none holds a use, without a look into them.
+
+        Where having the words is holding the use, nothing more has to be found out.
+        """
+        known = self._holding.get(use)
+        if known is not None:
+            return known
+        if use.kind == LINE:
+            known = self._holding[use] = self._lines.get(use.form, ())
+            return known
+        words = watch_words(*use)
+        found = self._candidates(words, use.form)
+        if words.tell or not found:
+            self._holding[use] = found
+        return found
 
     def _candidates(self, words: Words, form: str) -> Collection[int]:
         """Return the texts that may hold a form: a first look that misses none."""
+        if len(words.needed) == 1:
+            return self._words.get(words.needed[0], ())
         if words.needed:
             having = [self._words[word] for word in words.needed if word in self._words]
             return set.intersection(*having) if len(having) == len(words.needed) else ()
