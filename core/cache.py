@@ -18,7 +18,8 @@ from .cache_rules import CacheRule, cache_rule
 from .common_prefix import common_prefix, inner
 from .decisions import Action, Decision
 from .plan import Plan
-from .prefix import Cause, Prefix
+from .prefix import BREAKS, Cause, Prefix
+from .unused_cache import unused_caches
 
 if TYPE_CHECKING:
     from .replay import Replay
@@ -61,7 +62,7 @@ class CachedCall(NamedTuple):
     @property
     def breaks(self) -> bool:
         """Whether less than the whole prompt before was repeated."""
-        return self.cause in (Cause.MODEL, Cause.TOOLS, Cause.SYSTEM, Cause.BRANCH, Cause.DECISION)
+        return self.cause in BREAKS
 
     @property
     def is_decided(self) -> bool:
@@ -91,10 +92,15 @@ class Cache:
         """Tokens of the prompt read from the cache; None where unknown."""
         return [row.cached_of_window for row in self.calls]
 
-    def writes(self, call: int) -> bool:
-        """Return whether a call's provider charges for writing to the cache."""
+    def writes(self, call: int, read: int) -> bool:
+        """Return whether a call that reads so many tokens is charged for writing the others.
+
+        Nothing is written where a provider's cache was never used, and nothing of it is read.
+        """
         rule = self.rules[call]
-        return rule is not None and rule.by_marks and self.calls[call].sent >= rule.minimum
+        if rule is None or not rule.by_marks or self.calls[call].sent < rule.minimum:
+            return False
+        return bool(read) or rule.provider not in unused_caches(self._replay.transcript)
 
     @property
     def share(self) -> float | None:

@@ -114,7 +114,13 @@ def _outlives(before: Call, after: Call) -> bool:
     first, second = before.usage, after.usage
     if not first.cache_write or first.cache_read is None or second.cache_read is None:
         return False
-    if before.at is None or after.at is None or (before.at.tzinfo is None) is not (after.at.tzinfo is None):
-        return False
-    paused = (after.at - before.at).total_seconds() > TOO_LONG
+    pause = pause_between(before, after)
+    paused = pause is not None and pause > TOO_LONG
     return paused and second.cache_read >= first.cache_read + first.cache_write
+
+
+def pause_between(before: Call, after: Call) -> float | None:
+    """Return the seconds between two calls; None where a time is missing or only one has a zone."""
+    if before.at is None or after.at is None or (before.at.tzinfo is None) is not (after.at.tzinfo is None):
+        return None
+    return (after.at - before.at).total_seconds()

@@ -10,16 +10,17 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from .cache_lives import Lives, lives
+from .cache_lives import Lives, lives, pause_between
 from .cache_marks import FixedMarks, has_marks, hidden_mark
 from .cache_rules import SLACK, CacheRule
 from .common_prefix import inner
 from .fixed_prefix import head_tokens
 from .output_tokens import output_tokens
 from .plan import Plan
-from .prefix import Cause, Prefix
+from .prefix import BREAKS, Cause, Prefix
 from .spans import SpanKind
-from .transcript import Call, Fidelity
+from .transcript import Fidelity
+from .unused_cache import unused_caches
 
 if TYPE_CHECKING:
     from .replay import Replay
@@ -68,6 +69,7 @@ class CacheReads:
         self._replay, self._calls = replay, replay.transcript.calls
         self._marks: list[int] = []
         self._marked = has_marks(replay.transcript)
+        self._unused = unused_caches(replay.transcript)
         self._fixed_marks = FixedMarks(self._marked)
 
     def read(self, sent: Sent) -> Read:
@@ -80,7 +82,10 @@ class CacheReads:
         reach = self._to_mark(sent, rule) if rule.by_marks else self._whole(sent, rule)
         if cause is Cause.FIRST_CALL:
             return Read(None, None, 0, _head(sent, rule), cause)
-        return self._bounded(sent, rule, reach)
+        made = self._bounded(sent, rule, reach)
+        if made.high and rule.provider in self._unused:
+            return Read(None, None, 0, made.high, cause if cause in BREAKS else Cause.UNUSED)
+        return made
 
     def _whole(self, sent: Sent, rule: CacheRule) -> _Reach:
         """Return what is read where every prefix is cached.
@@ -140,7 +145,7 @@ class CacheReads:
     def _bounded(self, sent: Sent, rule: CacheRule, reach: _Reach) -> Read:
         """Return the prediction with its range: a pause, a human message after thinking."""
         (low, cached, high), cause = reach, sent.prefix.cause
-        pause = _pause(self._calls[sent.before], self._calls[sent.call]) or 0.0
+        pause = pause_between(self._calls[sent.before], self._calls[sent.call]) or 0.0
         kept = lives(self._replay.transcript, rule) if high and rule.life is not None and pause > rule.life else None
         if kept is not None and pause > kept.messages.least:
             fixed = self._to_fixed_mark(sent, rule) if kept.fixed != kept.messages else 0
@@ -185,10 +190,3 @@ def _head(sent: Sent, rule: CacheRule) -> int:
     """Return the most that is read where only the fixed part is known to be cached."""
     hidden = sent.hidden if sent.prefix.cause is Cause.FIRST_CALL else sent.repeated
     return rule.rounded(min(head_tokens(sent.plan) + hidden, sent.tokens))
-
-
-def _pause(before: Call, after: Call) -> float | None:
-    """Return the seconds between two calls; None where a time is missing or only one has a zone."""
-    if before.at is None or after.at is None or (before.at.tzinfo is None) is not (after.at.tzinfo is None):
-        return None
-    return (after.at - before.at).total_seconds()

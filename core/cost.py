@@ -133,7 +133,7 @@ class _Pricing:
 
     def _usd(self, rates: Rates, call: int, read: int, output: int) -> float:
         row = self._replay.cache.calls[call]
-        writes = bool(row.written) or (row.cached is None and self._replay.cache.writes(call))
+        writes = bool(row.written) or (row.cached is None and self._replay.cache.writes(call, read))
         if not writes:
             return rates.usd(Tokens(row.sent, read, 0, output))
         write = row.sent - read

@@ -19,7 +19,12 @@ class Cause(StrEnum):
     PAUSE = "pause"
     THINKING = "human message after thinking"
     NO_MARKS = "no cache marks"
+    UNUSED = "no cached tokens in any report"
     TOO_SHORT = "below the minimum"
+
+
+BREAKS = frozenset({Cause.MODEL, Cause.TOOLS, Cause.SYSTEM, Cause.BRANCH, Cause.DECISION})
+"""Causes that leave less than the whole prompt before repeated."""
 
 
 class Prefix(NamedTuple):
