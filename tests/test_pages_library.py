@@ -14,6 +14,7 @@ from core.fingerprint import engine_fingerprint
 from core.replay import replay
 from pages.parts import peaks
 from pages.parts.import_told import summary_line
+from pages.parts.library_selection import deletion
 from storage import Library, Summary
 from storage.importing import ImportedFile
 from storage.samples import TITLES
@@ -260,3 +261,25 @@ def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:
     assert "/api/capture" in app.code[0].value
     for name in ("inspect_transcript.py", "compare.py"):
         assert "Nothing to show yet" in shown(page(name))
+
+
+def test_several_can_be_selected_instead_of_opened(page: Open) -> None:
+    app = page("library.py")
+    assert not [button for button in app.button if button.key == "delete_several"]
+    app.toggle(key="selecting").set_value(True)
+    assert run(app).button(key="delete_several").disabled
+    assert "" not in app.dataframe[0].value.columns
+    assert "4 transcripts. Tick those to delete." in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("asked", "deleted", "sentence"),
+    [
+        (1, 1, "1 transcript was deleted."),
+        (3, 3, "3 transcripts were deleted."),
+        (3, 1, "1 transcript was deleted. 2 were gone already."),
+        (2, 1, "1 transcript was deleted. 1 was gone already."),
+    ],
+)
+def test_what_is_said_of_a_deletion(asked: int, deleted: int, sentence: str) -> None:
+    assert deletion(asked, deleted) == sentence

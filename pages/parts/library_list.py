@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -11,13 +12,12 @@ from core.wording import counted
 from storage import Library, Summary
 
 from .edge import edge, escaped
+from .library_selection import MOST_ROWS, SELECTING, delete_button, ticked
 from .pager import pager
 from .peaks import peaks
 from .state import TRANSCRIPT
 
 PAGE = 50
-MOST_ROWS = 18
-"""Rows shown at once; the others are scrolled to."""
 COMPARE, RENAME, DELETE = "Compare", "Rename", "Delete"
 
 CAPTURE = """curl http://localhost:8501/api/capture -H "Content-Type: application/json" -d '{
@@ -38,12 +38,26 @@ def transcript_list(store: Library) -> None:
         return
     page = st.session_state.get("page", 1) if found > PAGE else 1
     summaries = store.list(search, PAGE, PAGE * (page - 1))
-    _table(summaries, transcript_table(summaries, peaks(store, summaries)))
+    table = transcript_table(summaries, peaks(store, summaries))
+    chosen = ticked(summaries, table, _columns()) if st.session_state.get(SELECTING) else None
+    if chosen is None:
+        _table(summaries, table)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.caption(f"{counted(found, 'transcript')}. Click one to open it.", width="content")
-        if found > PAGE:
-            pager(-(-found // PAGE), "page")
-    _action(store, summaries)
+        _below(store, found, chosen)
+    if chosen is None:
+        _action(store, summaries)
+
+
+def _below(store: Library, found: int, chosen: Sequence[Summary] | None) -> None:
+    """Show how many there are, and what can be done with them; `chosen` are ticked, None where none can be."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content"):
+        way = "Click one to open it" if chosen is None else "Tick those to delete"
+        st.caption(f"{counted(found, 'transcript')}. {way}.", width="content")
+        st.toggle("Select several", key=SELECTING, width="content")
+        if chosen is not None:
+            delete_button(store, chosen)
+    if found > PAGE:
+        pager(-(-found // PAGE), "page")
 
 
 def transcript_table(summaries: Sequence[Summary], peak: Sequence[int | None]) -> pd.DataFrame:
@@ -65,7 +79,6 @@ def transcript_table(summaries: Sequence[Summary], peak: Sequence[int | None]) -
 
 
 def _table(summaries: Sequence[Summary], table: pd.DataFrame) -> None:
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     ids = [summary.id for summary in summaries]
     st.dataframe(
         table,
@@ -75,20 +88,25 @@ def _table(summaries: Sequence[Summary], table: pd.DataFrame) -> None:
         hide_index=True,
         height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
         placeholder="not counted",
-        column_config={
-            "title": text(width=270),
-            "format": text(width=105),
-            "source": text(width=150),
-            "models": text(width=150),
-            "calls": number(format="localized", width=50),
-            "messages": number(format="localized", width=74),
-            "peak window": number(format="localized", help="Tokens of the largest prompt, by our own count.", width=92),
-            "tags": st.column_config.MultiselectColumn(width=72),
-            "imported": st.column_config.DatetimeColumn(format="D MMM YYYY", width=92),
-            "": st.column_config.ButtonColumn(type="tertiary", width=46, key="row_action"),
-        },
+        column_config=_columns(),
         alt="Transcripts in the library",
     )
+
+
+def _columns() -> dict[str, Any]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    return {
+        "title": text(width=270),
+        "format": text(width=105),
+        "source": text(width=150),
+        "models": text(width=150),
+        "calls": number(format="localized", width=50),
+        "messages": number(format="localized", width=74),
+        "peak window": number(format="localized", help="Tokens of the largest prompt, by our own count.", width=92),
+        "tags": st.column_config.MultiselectColumn(width=72),
+        "imported": st.column_config.DatetimeColumn(format="D MMM YYYY", width=92),
+        "": st.column_config.ButtonColumn(type="tertiary", width=46, key="row_action"),
+    }
 
 
 def _open(ids: Sequence[int]) -> None:
