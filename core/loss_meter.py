@@ -8,7 +8,7 @@ conversation, because a message that is replaced is always replaced by the same 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .branch import Branch, Place
@@ -93,29 +93,28 @@ class _Meter:
         """Return how much of a use is sent where the messages have it; of most the newest place tells enough."""
         stretch = self._stretch
         if not stretch.first <= newest <= self._asked:
-            stretch, self._asked = plan.stretch_at(newest), newest
-            self._stretch = stretch
+            stretch = self._stretch = plan.stretch_at(newest)
+            self._asked = newest
         if stretch.left is Left.WHOLE and newest <= stretch.last:
             return _SENT
         places = self._uses.places(use)
         if stretch.last < 0 or places[0].node > self._branch.path[stretch.last]:
             return _LOST
+        return self._in_places(plan, use, self._branch.still_sent(places, stretch, plan.stretch_at))
+
+    def _in_places(self, plan: Plan, use: Use, places: Iterable[tuple[int, Place, Left]]) -> int:
+        """Return the most that is sent of a use in some places; whether changed texts tell it is asked last."""
         fate, known, changed = _LOST, self._replaced.setdefault(use, {}), []
-        for message, place, left in self._branch.still_sent(places, stretch, plan.stretch_at):
-            if left is Left.WHOLE:
+        for message, place, left in places:
+            if left is Left.REPLACED:
+                found = known.get(place)
+                if found is None:
+                    found = known[place] = _of_text(self._stand_in(plan, message, place), use)
+                fate = found or fate
+            elif left is Left.CHANGED:
+                changed.append(plan.remains(message, f"m{message}.{place.part}"))
+            if fate == _SENT or left is Left.WHOLE or (changed and changed[-1] is None):
                 return _SENT
-            if left is Left.CHANGED:
-                text = plan.remains(message, f"m{message}.{place.part}")
-                if text is None:
-                    return _SENT
-                changed.append(text)
-                continue
-            found = known.get(place)
-            if found is None:
-                found = known[place] = _of_text(self._stand_in(plan, message, place), use)
-            if found == _SENT:
-                return _SENT
-            fate = found or fate
         return max(fate, *(_of_text(text, use) for text in changed)) if changed else fate
 
     def _stand_in(self, plan: Plan, message: int, place: Place) -> str | None:
