@@ -1,38 +1,47 @@
 """Predicted cache reads beside the reported ones, with the cause of each miss.
 
-Two predictions: from the usage reported for the call before, which shows that the mechanism is understood; and from
-our own counts with the calls before that one known, which is what a replay can do. A prediction that needs what is
-not there is None.
+Three predictions: from the usage reported for the call before, which shows that the mechanism is understood; from our
+own counts with the calls before that one known, which is what counting alone can do; and that of the replay, which
+comparison and cost take, and which knows of each call what is not recorded. A prediction that needs what is not there
+is None.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .cache import CachedCall
+from .cache_misses import Misses, Reads
 from .cache_rules import CacheRule
-from .common_prefix import Cause
 from .output_tokens import output_tokens
+from .prefix import Cause
 
 if TYPE_CHECKING:
     from .replay import Replay
 
 SAME = 0.01
-"""A prediction within this share of the prompt is no miss that needs a cause."""
+"""A prediction within this share of the prompt is as good as a replay needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedCall:
-    """One call's cache reads in tokens: reported, and predicted in two ways; why they differ, "" if they agree."""
+    """One call's cache reads in tokens: reported, and predicted in three ways; why each differs, "" if it agrees.
+
+    `low` and `high` bound what the replay predicts.
+    """
 
     call: int
     sent: int
     reported: int
     from_reported: int | None
     from_counts: int | None
+    replayed: int | None
     why: str = ""
+    why_counts: str = ""
+    why_replayed: str = ""
+    low: int = 0
+    high: int = 0
 
     @property
     def error(self) -> float | None:
@@ -42,21 +51,40 @@ class ComparedCall:
 
 def against_reported(replay: Replay) -> list[ComparedCall]:
     """Return every call with a reported cache read, beside what was predicted for the recorded prompts."""
-    return list(_compared(replay.as_captured))
+    captured = replay.as_captured
+    misses, calls = Misses(captured), range(len(captured.transcript.calls))
+    return [found for call in calls if (found := _compared(captured, misses, call)) is not None]
 
 
-def _compared(replay: Replay) -> Iterator[ComparedCall]:
-    for call, row in enumerate(replay.cache.calls):
-        usage = replay.transcript.calls[call].usage
-        rule = replay.cache.rules[call]
-        if usage.cache_read is None or not usage.input:
-            continue
-        reported = counted = None
-        if rule is not None and row.cause is not Cause.FIRST_CALL:
-            reported = _as_far(row, rule, rule.after(replay.transcript.calls[call - 1].usage))
-            counted = _as_far(row, rule, _from_counts(replay, call, rule))
-        why = _why(row, rule, usage.cache_read, reported, usage.input)
-        yield ComparedCall(call, usage.input, usage.cache_read, reported, counted, why)
+def compared_call(replay: Replay, call: int) -> ComparedCall | None:
+    """Return one call (0-based) beside what was predicted for it; None where no cache read was reported."""
+    captured = replay.as_captured
+    return _compared(captured, Misses(captured), call)
+
+
+def _compared(captured: Replay, misses: Misses, call: int) -> ComparedCall | None:
+    usage, row, rule = captured.transcript.calls[call].usage, captured.cache.calls[call], captured.cache.rules[call]
+    if usage.cache_read is None or not usage.input:
+        return None
+    whole = by_usage = by_counts = None
+    if rule is not None and row.cause is not Cause.FIRST_CALL:
+        whole = rule.after(captured.transcript.calls[call - 1].usage)
+        by_usage = _as_far(row, whole)
+        by_counts = _as_far(row, _from_counts(captured, call, rule))
+    reads = Reads(call, usage.input, usage.cache_read, row, rule, whole, by_usage)
+    return ComparedCall(
+        call=call,
+        sent=usage.input,
+        reported=usage.cache_read,
+        from_reported=by_usage,
+        from_counts=by_counts,
+        replayed=row.cached,
+        why=misses.of_usage(reads),
+        why_counts=misses.of_counts(reads, by_counts),
+        why_replayed=misses.of_replay(reads),
+        low=row.low,
+        high=row.high,
+    )
 
 
 def _from_counts(replay: Replay, call: int, rule: CacheRule) -> int | None:
@@ -70,27 +98,10 @@ def _from_counts(replay: Replay, call: int, rule: CacheRule) -> int | None:
     return rule.rounded(expected)
 
 
-def _as_far(row: CachedCall, rule: CacheRule, whole: int | None) -> int | None:
+def _as_far(row: CachedCall, whole: int | None) -> int | None:
     """Return how much of the whole prompt before is read, where it broke, expired or was not marked."""
     if row.cause is Cause.NO_MARKS or row.cached == 0:
         return 0
     if not row.breaks:
         return whole
     return None if whole is None or row.cached is None else min(whole, row.cached)
-
-
-def _why(row: CachedCall, rule: CacheRule | None, reported: int, predicted: int | None, sent: int) -> str:
-    if predicted is None:
-        unknown = "no rule is known for this provider" if rule is None else "the call before is unknown"
-        return str(row.cause) or unknown
-    if reported == predicted:
-        return ""
-    if row.cause is not Cause.NONE:
-        return str(row.cause)
-    if abs(reported - predicted) <= SAME * sent:
-        return "rounding"
-    if reported > predicted:
-        return "more was read than was sent before"
-    if rule is not None and rule.provider == "openai":
-        return "routing: the provider decides which machine's cache is asked"
-    return "history rewritten, or sent otherwise than recorded"

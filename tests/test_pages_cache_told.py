@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from core.cache_report import ComparedCall
 from core.readers import read
-from pages.parts.cache_told import sentence
+from pages.parts.cache_told import sentences
 from storage import Library
 from tests.pages_app import Open, page, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
 
 PAGE = "inspect_transcript.py"
-BEGINS = "Prompt cache: 900 of 1,000 tokens read as reported"
+BEGINS = "Prompt cache: 900 of 1,000 tokens read as reported."
+
+
+def compared(**figures: Any) -> ComparedCall:
+    known: dict[str, Any] = {"from_reported": 900, "from_counts": 900, "replayed": 900}
+    return ComparedCall(call=3, sent=1000, reported=900, **{**known, **figures})
 
 
 @pytest.mark.parametrize(
-    ("from_reported", "from_counts", "why", "said"),
+    ("figures", "usage", "counts"),
     [
-        (900, 880, "", ", and so predicted from the usage of the call before."),
-        (960, 900, "pause", ", 960 predicted from the usage of the call before: pause."),
-        (None, 900, "", ", and so predicted from our count of the call before."),
-        (None, 890, "rounding", ", 890 predicted from our count of the call before: rounding."),
-        (None, None, "first call", "; not predicted: first call."),
-        (None, None, "", "; not predicted: the call before is unknown."),
+        ({}, "the same", "the same"),
+        ({"from_reported": 960, "why": "a pause of 400 seconds"}, "960 (a pause of 400 seconds)", "the same"),
+        ({"replayed": 880, "why_replayed": "one block of 128"}, "the same", "880 (one block of 128)"),
+        (
+            {"from_reported": None, "why": "first call", "replayed": None, "why_replayed": "first call", "high": 950},
+            "0 to 950 (first call)",
+            "0 to 950 (first call)",
+        ),
+        (
+            {"from_reported": None, "why": "call 3 reports too little of its usage"},
+            "not predicted (call 3 reports too little of its usage)",
+            "the same",
+        ),
     ],
 )
-def test_what_is_said(from_reported: int | None, from_counts: int | None, why: str, said: str) -> None:
-    assert sentence(ComparedCall(3, 1000, 900, from_reported, from_counts, why)) == BEGINS + said
+def test_both_predictions_are_told_with_their_causes(figures: dict[str, Any], usage: str, counts: str) -> None:
+    expected = (
+        f"{BEGINS} From the usage of the call before: {usage}. From counts, as Compare and cost take it: {counts}."
+    )
+    assert sentences(compared(**figures)) == expected
+
+
+@pytest.mark.parametrize(("tokens", "told"), [(891, False), (889, True), (None, False)])
+def test_counts_alone_are_told_where_they_miss(tokens: int | None, told: bool) -> None:
+    said = sentences(compared(from_counts=tokens, why_counts="call 3 grew by 11 tokens more than counted"))
+    more = " From counts before the call before was reported: 889 (call 3 grew by 11 tokens more than counted)."
+    assert said.endswith(more) is told
 
 
 def two_calls() -> str:
@@ -49,8 +72,9 @@ def two_calls() -> str:
 def test_the_page_says_it_for_calls_with_a_reported_read(page: Open, store: Library) -> None:
     (transcript,) = read(two_calls()).transcripts
     app = page(PAGE, transcript=str(store.add(transcript).id), call="2")
-    told = "Prompt cache: 2,000 of 2,020 tokens read as reported, and so predicted from the usage of the call before."
+    told = "Prompt cache: 2,000 of 2,020 tokens read as reported. From the usage of the call before: the same."
     assert told in shown(app)
+    assert "as Compare and cost take it: 2,010 (20 tokens of call 1 neither read nor written)." in shown(app)
 
 
 def test_nothing_is_said_where_nothing_was_reported(page: Open, store: Library) -> None:

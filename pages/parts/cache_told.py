@@ -1,26 +1,36 @@
-"""What a call read of the provider's prompt cache: reported beside predicted, with the cause where they differ."""
+"""What a call read of the provider's prompt cache: reported beside predicted, with the cause of each miss."""
 
 from __future__ import annotations
 
-from core.cache_report import ComparedCall, against_reported
+from core.cache_report import SAME, ComparedCall, compared_call
 from core.replay import Replay
 from core.wording import counted
 
 
 def cache_told(captured: Replay, call: int) -> str:
-    """Return the sentence on the cache reads of a call (0-based); empty where none were reported."""
-    found = next((row for row in against_reported(captured) if row.call == call), None)
-    return "" if found is None else sentence(found)
+    """Return the sentences on the cache reads of a call (0-based); empty where none were reported."""
+    found = compared_call(captured, call)
+    return "" if found is None else sentences(found)
 
 
-def sentence(found: ComparedCall) -> str:
-    """Return reported and predicted reads in tokens; a prediction from the provider's own figures comes first."""
-    said = f"Prompt cache: {found.reported:,} of {counted(found.sent, 'token')} read as reported"
-    predicted, source = found.from_reported, "the usage of the call before"
-    if predicted is None:
-        predicted, source = found.from_counts, "our count of the call before"
-    if predicted is None:
-        return f"{said}; not predicted: {found.why or 'the call before is unknown'}."
-    if predicted == found.reported:
-        return f"{said}, and so predicted from {source}."
-    return f"{said}, {predicted:,} predicted from {source}: {found.why or 'within rounding'}."
+def sentences(found: ComparedCall) -> str:
+    """Return reported and predicted reads in tokens, each prediction with the cause of its miss.
+
+    What counts alone say before the report of the call before is told where it misses by more than a replay may.
+    """
+    said = [
+        f"Prompt cache: {found.reported:,} of {counted(found.sent, 'token')} read as reported.",
+        f"From the usage of the call before: {_predicted(found, found.from_reported, found.why)}.",
+        f"From counts, as Compare and cost take it: {_predicted(found, found.replayed, found.why_replayed)}.",
+    ]
+    if found.error is not None and found.error > SAME:
+        alone = _predicted(found, found.from_counts, found.why_counts)
+        said.append(f"From counts before the call before was reported: {alone}.")
+    return " ".join(said)
+
+
+def _predicted(found: ComparedCall, tokens: int | None, why: str) -> str:
+    if tokens is None:
+        known = f"{found.low:,} to {found.high:,}" if why == found.why_replayed and found.high else "not predicted"
+        return f"{known} ({why})"
+    return "the same" if tokens == found.reported else f"{tokens:,} ({why})"
