@@ -1,9 +1,9 @@
 """Figures for the loss measure on real runs: its time against counting the transcript once, and what it tells.
 
-Cold: references, words and lines of all texts, with every memo emptied. Warm: one strategy over all calls, each
-measure by itself. All times are the processor's, of a single thread; counting and measuring take turns, and a ratio is
-the median over the rounds, so that a busy machine slows both alike. Nothing here fails by the clock; `pytest
-tests/benchmarks -m slow -s -n 0` prints the tables.
+Cold: references, words and lines of all texts, with every memo emptied. Warm: one strategy over all calls of a new
+replay, each measure by itself, after the replay's own figures by kind. All times are the processor's, of a single
+thread; counting and measuring take turns, and a ratio is the median over the rounds, so that a busy machine slows both
+alike. Nothing here fails by the clock; `pytest tests/benchmarks -m slow -s -n 0` prints the tables.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from core.tokens import encoding
 from core.transcript import Transcript
 from core.uses import Uses, uses_of
 
+from .transcripts import seeded
+
 RUNS = {
     "astroid, 188 calls": ("mini-swe-agent/astroid-1333-188calls.traj.json.gz", 0),
     "django, 156 calls": ("mini-swe-agent/django-11797.traj.json.gz", 0),
@@ -50,7 +52,15 @@ RUNS = {
     "many edits": ("claude-code/d-kimuson-demo-v1.0.98.jsonl.gz", 3),
     "tool trees": ("toolbench/G3-13-dfs.json", 1),
 }
-ROUNDS = 9
+KINDS = (
+    "keep_last",
+    "summarize_and_keep",
+    "tiered_injection",
+    "required_reserve",
+    "span_triage",
+    "mask_tool_results",
+)
+ROUNDS = 5
 FLOOR = {"soft_limit": 1}
 STRATEGIES: dict[str, dict[str, Any]] = {
     "mask 10": {"strategy": {"kind": "mask_tool_results", "keep": 10, "trigger": 0}},
@@ -87,12 +97,24 @@ def test_reading_the_references_costs_a_few_countings(transcripts_folder: Path) 
 
 @pytest.mark.slow
 def test_all_measures_of_a_strategy_cost_little(transcripts_folder: Path) -> None:
-    for strategy, config in STRATEGIES.items():
+    transcripts = [*runs(transcripts_folder), ("seeded, 4000 calls", seeded(10_000))]
+    found = {name: dict(measured(transcript)) for name, transcript in transcripts}
+    for strategy in (*KINDS, *STRATEGIES):
         print(f"\n{strategy:20s}" + "".join(f"{name:>10s}" for name in MEASURES) + f"{'all':>10s}")
-        for name, transcript in runs(transcripts_folder):
-            rounds = list(islice(warm(transcript, config), ROUNDS))
-            found = [statistics.median(times) for times in zip(*rounds, strict=True)]
-            print(f"{name:20s}" + "".join(f"{one:10.2f}" for one in (*found, sum(found))))
+        for name, shares in found.items():
+            print(f"{name:20s}" + "".join(f"{one:10.2f}" for one in (*shares[strategy], sum(shares[strategy]))))
+    print(f"\n{'all measures':20s}" + "".join(f"{name[:9]:>10s}" for name in (*KINDS, *STRATEGIES)))
+    for name, shares in found.items():
+        print(f"{name:20s}" + "".join(f"{sum(shares[one]):10.2f}" for one in (*KINDS, *STRATEGIES)))
+
+
+def measured(transcript: Transcript) -> Iterator[tuple[str, list[float]]]:
+    """Yield for each strategy how many countings each of its measures takes; kinds have half the largest prompt."""
+    largest = max(replay(transcript, {"strategy": {"kind": "full_history"}}).calls["in_window"])
+    kinds = {kind: {"strategy": {"kind": kind}, "budget": {"soft_limit": largest // 2}} for kind in KINDS}
+    for name, config in (kinds | STRATEGIES).items():
+        rounds = list(islice(warm(transcript, config), ROUNDS))
+        yield name, [statistics.median(times) for times in zip(*rounds, strict=True)]
 
 
 def warm(transcript: Transcript, config: dict[str, Any]) -> Iterator[list[float]]:
@@ -106,6 +128,7 @@ def warm(transcript: Transcript, config: dict[str, Any]) -> Iterator[list[float]
         measure(made)
     while True:
         counting, made = least(partial(count, texts), 3), replay(transcript, config)
+        assert made.calls["kind.user"]
         yield [least(partial(measure, made), 1) / counting for measure in MEASURES.values()]
 
 
