@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .branch import shared_messages
@@ -17,6 +17,7 @@ from .cache_reads import CacheReads, Sent
 from .cache_rules import CacheRule, cache_rule
 from .common_prefix import common_prefix, inner
 from .decisions import Action, Decision
+from .dialects import Message, dialect
 from .plan import Plan
 from .prefix import BREAKS, Cause, Prefix
 from .unused_cache import unused_caches
@@ -177,7 +178,7 @@ class _Walk:
     """Follows the prompts from call to call."""
 
     def __init__(self, replay: Replay) -> None:
-        self._replay, self._dialect = replay, replay.transcript.dialect
+        self._replay, self._dialect = replay, dialect(replay.transcript.dialect)
         self._shared = shared_messages(replay.transcript, captured=replay.of_captured)
         self._hidden = replay.calibration.not_recorded
         self._reads = CacheReads(replay)
@@ -187,7 +188,7 @@ class _Walk:
     def row(self, call: int) -> CachedCall:
         """Predict one call."""
         plan, model, hidden = self._replay.plan(call), self._replay.model_of(call), self._hidden[call] or 0
-        rule = cache_rule(model, self._dialect)
+        rule = cache_rule(model, self._dialect.name)
         prefix, both, repeated = self._prefix(call, plan, model), self._hidden_in_both(call), 0
         self.rules.append(rule)
         self._model = model
@@ -208,7 +209,10 @@ class _Walk:
             return Prefix(0, Cause.FIRST_CALL)
         if model != self._model:
             return Prefix(0, Cause.MODEL)
-        return common_prefix(self._replay.plan(call - 1), plan, self._shared[call])
+        return common_prefix(self._replay.plan(call - 1), plan, self._shared[call], partial(self._count, call))
+
+    def _count(self, call: int, messages: Sequence[Message]) -> int:
+        return self._dialect.cost_of_messages(messages, self._replay.counter_of(call)).total
 
     def _hidden_in_both(self, call: int) -> int:
         """Return how many tokens are recorded neither in a prompt nor in the one before; what is unknown is as many."""

@@ -10,25 +10,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .decisions import NO_REPLACEMENTS, Fate, Replacement, Run
+from .decisions import NO_REPLACEMENTS, Edit, Fate, Replacement, Run
 from .fixed_prefix import fixed_prefix, head_tokens
 from .plan import Plan
 from .prefix import Cause, Prefix
 from .shrunk_plan import ShrunkPlan
 from .strategies.published import PublishedPlan
 from .strategies.triage_plan import TriagePlan
+from .unit_prefix import Count, Rendered, shared_tokens
 
 __all__ = ["Cause", "Prefix", "common_prefix", "head_tokens", "inner"]
 
 
-def common_prefix(before: Plan, after: Plan, shared: int) -> Prefix:
-    """Return what a prompt repeats of the one before. `shared` messages are the first of both branches."""
+def common_prefix(before: Plan, after: Plan, shared: int, count: Count) -> Prefix:
+    """Return what a prompt repeats of the one before.
+
+    `shared` messages are the first of both branches; `count` counts messages that a unit begins with.
+    """
     before, after = inner(before), inner(after)
     fixed = fixed_prefix(before, after)
     if fixed is not None:
         return fixed
     if before.log is not after.log or _is_first(before, after, PublishedPlan):
-        return _read_anew(before, after, shared)
+        return _read_anew(before, after, shared, count)
     if isinstance(before, PublishedPlan) and isinstance(after, PublishedPlan):
         return _published(before, after)
     if isinstance(before, TriagePlan) or isinstance(after, TriagePlan):
@@ -36,7 +40,21 @@ def common_prefix(before: Plan, after: Plan, shared: int) -> Prefix:
     unit = _first_difference(before, after)
     if unit is None:
         return Prefix(before.tokens_after)
-    return Prefix(sent_before(after, unit), Cause.DECISION, unit)
+    within = _within(_rendered(before, unit), _rendered(after, unit), count)
+    return Prefix(min(sent_before(after, unit) + within, before.tokens_after), Cause.DECISION, unit)
+
+
+def _rendered(plan: Plan, index: int) -> Rendered | None:
+    """Return a unit as a plan made of runs sends it; None where something else, or nothing, stands in its place."""
+    fate, _ = plan.fate(index)
+    made = plan.made(index, fate)
+    if isinstance(made, Replacement) or fate not in (Fate.KEEP, Fate.REPLACE):
+        return None
+    return Rendered(plan.log.units[index], made)
+
+
+def _within(before: Rendered | None, after: Rendered | None, count: Count) -> int:
+    return 0 if before is None or after is None else shared_tokens(before, after, count)
 
 
 def _is_first(before: Plan, after: Plan, kind: type[Plan]) -> bool:
@@ -108,47 +126,55 @@ def _triaged(before: Plan, after: Plan) -> Prefix:
     return Prefix(head_tokens(after) + tokens, Cause.DECISION, unit)
 
 
-def _read_anew(before: Plan, after: Plan, shared: int) -> Prefix:
+def _read_anew(before: Plan, after: Plan, shared: int, count: Count) -> Prefix:
     """Compare piece by piece where a conversation was read anew, as after a branch."""
     old, new, tokens = list(_pieces(before)), list(_pieces(after)), head_tokens(after)
     same = 0
     for mine, theirs in zip(old, new, strict=False):
         if mine.content != theirs.content:
+            tokens += _within(mine.rendered, theirs.rendered, count)
             break
         tokens += theirs.tokens
         same += 1
     if same == len(old):
         return Prefix(before.tokens_after)
+    tokens = min(tokens, before.tokens_after)
     if same == len(new):
-        return Prefix(min(tokens, before.tokens_after), Cause.BRANCH, after.count)
+        return Prefix(tokens, Cause.BRANCH, after.count)
     unit = new[same].unit
     is_branch = after.log.units[unit].stop > shared
-    return Prefix(min(tokens, before.tokens_after), Cause.BRANCH if is_branch else Cause.DECISION, unit)
+    return Prefix(tokens, Cause.BRANCH if is_branch else Cause.DECISION, unit)
 
 
 class _Piece(NamedTuple):
+    """What is sent in one place; `rendered` where it is a unit with all its messages."""
+
     unit: int
     content: Any
     tokens: int
+    rendered: Rendered | None = None
 
 
 def _pieces(plan: Plan) -> Iterator[_Piece]:
     """Yield what is sent unit by unit, or message by message where a plan works so."""
-    units = plan.log.units
     if isinstance(plan, PublishedPlan):
         yield from (_Piece(plan.log.unit_of_message(place), *sent) for place, *sent in plan.pieces())
     elif isinstance(plan, TriagePlan):
         for start, stop, evicted in plan.parts():
-            sent = plan.stand_in(start, stop) if evicted else (units[start].messages, units[start].tokens)
-            yield _Piece(start, *sent)
+            yield _Piece(start, *plan.stand_in(start, stop)) if evicted else _unit_piece(plan, start, None)
     else:
         for index, fate, _ in plan.fates():
             made = plan.made(index, fate)
-            if made is not None:
-                content = made if isinstance(made, Replacement) else (units[index].messages, made)
-                yield _Piece(index, content, made.tokens)
+            if isinstance(made, Replacement):
+                yield _Piece(index, made, made.tokens)
             elif fate in (Fate.KEEP, Fate.REPLACE):
-                yield _Piece(index, units[index].messages, units[index].tokens)
+                yield _unit_piece(plan, index, made)
+
+
+def _unit_piece(plan: Plan, index: int, edit: Edit | None) -> _Piece:
+    unit = plan.log.units[index]
+    content: Any = unit.messages if edit is None else (unit.messages, edit)
+    return _Piece(index, content, (edit or unit).tokens, Rendered(unit, edit))
 
 
 def sent_before(plan: Plan, unit: int) -> int:
