@@ -42,6 +42,32 @@ def test_messages_that_no_provider_takes(content: Any, expected: list[str]) -> N
     assert len(found.transcripts) == (1 if content["messages"] else 0) if "messages" in content else 1
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (float("nan"), "content is NaN, which JSON does not have."),
+        (float("-inf"), "content is -Infinity, which JSON does not have."),
+        ([{"type": "text", "text": float("inf")}], "content[0].text is Infinity, which JSON does not have."),
+        (
+            [{"type": "x", "a": [1.5, float("nan")], "b": float("nan"), "c": {"d": float("inf")}}],
+            "content[0].a[1] is NaN and content[0].b is NaN, which JSON does not have, and there are more such values.",
+        ),
+    ],
+)
+def test_numbers_that_json_does_not_have_are_kept_and_named(content: Any, sentence: str) -> None:
+    message = {"role": "user", "content": content}
+    found = read(lines([body(user("a")), body(user("a"), said("b"), message)]))
+    (problem,) = found.problems
+    kept = "It was kept as it is, but no provider takes it: a number, a text or null belongs there."
+    assert str(problem) == f"the text, line 2, message 3: {sentence} {kept}"
+    assert json.dumps(found.transcripts[0].messages[2]) == json.dumps(message)
+
+
+def test_finite_numbers_and_texts_about_nan_are_no_problem() -> None:
+    parts = [{"type": "text", "text": "NaN and Infinity", "weight": 1.5, "n": None, "yes": True}]
+    assert read(json.dumps(body({"role": "user", "content": parts}))).problems == []
+
+
 def test_a_line_of_fifty_megabytes_is_read() -> None:
     found = read(json.dumps(body(SYSTEM, user("long " * 10_000_000))))
     assert (len(found.transcripts[0].messages), found.problems) == (1, [])

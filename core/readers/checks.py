@@ -1,14 +1,21 @@
-"""Messages that no provider would take as they are: unknown roles, no content, results without a call, ids used twice.
+"""Messages that no provider would take as they are: unknown roles, no content, NaN, results without a call, ids used
+twice.
 
 They are kept and named, because a recording that holds them is still worth looking at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from math import isfinite
+from typing import Any
 
 from ..dialects import Dialect, Message, PartKind
 from ..wire import Wire
+
+MOST_NAMED = 2
+_JSON_NAMES = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
 
 
 class MessageChecks:
@@ -30,6 +37,7 @@ class MessageChecks:
             yield f"the role {_short(wire.get('role'))} is not known", "The message was kept as it is."
         elif _is_empty(message, wire):
             yield "the message has no content", "A text or a list of parts was expected; it was kept as it is."
+        yield from _not_json(wire)
         yield from self._calls(message)
         yield from self._results(message)
 
@@ -47,6 +55,36 @@ class MessageChecks:
                 yield text, "It was kept as it is."
             elif not result.call_id and any(self._called):
                 yield "the tool result names no call", "It was kept as it is."
+
+
+def _not_json(wire: Wire) -> Iterator[tuple[str, str]]:
+    """Yield which values of a message are no JSON: Python writes and reads NaN and Infinity, and providers refuse them.
+
+    A number beyond the machine's is read as Infinity too.
+    """
+    found = list(islice(_endless(wire, ""), MOST_NAMED + 1))
+    if not found:
+        return
+    named = " and ".join(f"{path} is {_JSON_NAMES.get(repr(value), repr(value))}" for path, value in found[:MOST_NAMED])
+    more = ", and there are more such values" if len(found) > MOST_NAMED else ""
+    yield (
+        f"{named}, which JSON does not have{more}",
+        "It was kept as it is, but no provider takes it: a number, a text or null belongs there.",
+    )
+
+
+def _endless(value: Any, path: str) -> Iterator[tuple[str, float]]:
+    """Yield the numbers in a JSON value that are not finite, each with its path."""
+    if isinstance(value, float):
+        if not isfinite(value):
+            yield path, value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            if not isinstance(inner, str):
+                yield from _endless(inner, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for place, inner in enumerate(value):
+            yield from _endless(inner, f"{path}[{place}]")
 
 
 def _is_empty(message: Message, wire: Wire) -> bool:
