@@ -12,10 +12,11 @@ from core.export import pinned
 from core.readers import read
 from core.readers.builder import TranscriptBuilder
 from core.replay import Replay, replay
-from core.transcript import Usage
+from core.transcript import Fidelity, Usage
 from core.wire import body_sha256
 from pages.parts.loading import captured_config
 from storage import Library
+from storage.library import Exchange
 from tests.pages_app import Open, id_of, metrics, page, run, sample, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
@@ -185,3 +186,37 @@ def test_long_model_names_are_cut_in_the_head_and_whole_in_its_help(page: Open, 
         assert line.help.replace("\\", "") == model and "*llama*" not in line.help
     line = page(PAGE, transcript=add(store, model="gpt-4o")).caption[0]
     assert "gpt-4o · 3 calls" in line.value.replace("\\", "") and not line.help
+
+
+@pytest.mark.parametrize(
+    "request_body",
+    [
+        {"model": "gpt-4o", "messages": []},
+        {"model": "claude-sonnet-4-5", "max_tokens": 9, "system": "Be brief.", "messages": []},
+        {"model": "gpt-4o", "input": []},
+        {"contents": []},
+    ],
+    ids=["chat", "anthropic", "responses", "gemini"],
+)
+def test_a_request_without_messages_is_said_to_be_one(page: Open, store: Library, request_body: dict[str, Any]) -> None:
+    number = str(store.append_call(Exchange(request_body)).transcript)
+    for name in (PAGE, "compare.py", "advise.py"):
+        app = page(name, transcript=number)
+        assert "Nothing was said: the list of messages was sent empty." in shown(app)
+        assert not app.error
+
+
+def test_a_call_without_messages_among_others_is_named(page: Open, store: Library) -> None:
+    builder = TranscriptBuilder("openai_chat")
+    for messages in ([{"role": "user", "content": "hello"}], [], [{"role": "user", "content": "again"}]):
+        builder.call(builder.body({"model": "gpt-4o", "messages": messages}), fidelity=Fidelity.CAPTURED)
+    app = page(PAGE, transcript=str(store.add(builder.build(title="t", session="s")).id))
+    assert "1 call of 3 sent an empty list of messages: call 2." in shown(app)
+    assert "empty list of messages" not in shown(page(PAGE, transcript=add(store)))
+
+
+def test_a_prompt_that_was_not_recorded_was_not_sent_empty(page: Open, store: Library) -> None:
+    reply = {"choices": [{"message": {"role": "assistant", "content": "hi"}}], "object": "chat.completion", "id": "1"}
+    transcript = read(json.dumps(reply)).transcripts[0]
+    app = page(PAGE, transcript=str(store.add(transcript).id))
+    assert "sent empty" not in shown(app)

@@ -7,6 +7,7 @@ import streamlit as st
 from core.config import Configuration
 from core.engine import soft_budget
 from core.replay import Replay
+from core.transcript import ROOT, Fidelity, Transcript
 from core.wording import counted
 
 from .edge import escaped
@@ -29,6 +30,23 @@ def title(opened: Opened, before: str = "") -> None:
     if opened.transcript.notes:
         notes = " ".join(f"{note[:1].upper()}{note[1:]}." for note in opened.transcript.notes)
         st.caption(f":material/info: {escaped(notes)}")
+    if empty := without_messages(opened.transcript):
+        st.caption(f":material/info: {empty}")
+
+
+def without_messages(transcript: Transcript) -> str:
+    """Return the sentence that says which calls were sent without any message; empty where none was."""
+    calls = enumerate(transcript.calls, start=1)
+    empty = [number for number, call in calls if call.captured == ROOT and call.fidelity is Fidelity.CAPTURED]
+    if not empty:
+        return ""
+    if len(empty) == len(transcript.calls):
+        return (
+            "Nothing was said: the list of messages was sent empty. What is counted are the frames of the request, and"
+            " its system prompt and tools if it has any."
+        )
+    first = f"call {empty[0]:,}" if len(empty) == 1 else f"the first is call {empty[0]:,}"
+    return f"{counted(len(empty), 'call')} of {len(transcript.calls):,} sent an empty list of messages: {first}."
 
 
 def facts(opened: Opened) -> list[str]:
