@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.parts import head, palette
+from pages.parts.bill_view import bill_popover
 from pages.parts.compare_cards import broken_card, card
 from pages.parts.compare_detail import Comparison, results
 from pages.parts.compare_state import BUDGET, add, candidates, free_slot, remember, said_in_address
@@ -52,9 +53,10 @@ for slot, cell in zip(shown, st.columns(len(shown)), strict=True):
 
 if found:
     captured = limits.config(opened.transcript, {"kind": "as_captured"})
-    left, right = st.columns([4, 1], vertical_alignment="center")
+    left, right = st.columns([5, 3], vertical_alignment="center")
     lines = limits.lines(captured)
     left.caption(exactness(opened.replay(captured)))
-    with right.container(horizontal=True, horizontal_alignment="right"):
+    with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+        bill_popover(opened.replay(captured))
         axis = head.axis_control()
     results(Comparison(opened, captured, found, lines, axis))

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.parts import charts, head
+from pages.parts.bill_view import bill_popover
 from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import BUDGET
 from pages.parts.figures import corrected, exactness
@@ -36,11 +37,12 @@ found = opened.figures(config)
 lines = limits.lines(config)
 head.cards(found, captured, config)
 
-left, right = st.columns([4, 1], vertical_alignment="center")
+left, right = st.columns([5, 3], vertical_alignment="center")
 far = [f"{limit.label} {limit.tokens:,}" for limit in charts.beyond(lines, found.peak_sent)]
 above = f" Far above the chart: {' and '.join(far)}." if far else ""
 left.caption(exactness(captured) + corrected(found) + above)
-with right.container(horizontal=True, horizontal_alignment="right"):
+with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+    bill_popover(captured)
     axis = head.axis_control()
 
 call_detail(opened, config, lines, axis)

@@ -56,6 +56,11 @@ def test_counts_alone_are_told_where_they_miss(tokens: int | None, told: bool) -
     assert said.endswith(more) is told
 
 
+def test_counts_that_miss_as_the_usage_does_are_told_once() -> None:
+    said = sentences(compared(from_reported=500, from_counts=505, why="a pause of 400 seconds", why_counts="as above"))
+    assert "before the call before" not in said
+
+
 def two_calls() -> str:
     """A run of two calls whose second read what the first one wrote, as JSON Lines."""
     marked = {"type": "text", "text": "word " * 2000, "cache_control": {"type": "ephemeral"}}

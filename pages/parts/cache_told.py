@@ -16,14 +16,15 @@ def cache_told(captured: Replay, call: int) -> str:
 def sentences(found: ComparedCall) -> str:
     """Return reported and predicted reads in tokens, each prediction with the cause of its miss.
 
-    What counts alone say before the report of the call before is told where it misses by more than a replay may.
+    What counts alone say before the report of the call before is told where that report makes a difference.
     """
     said = [
         f"Prompt cache: {found.reported:,} of {counted(found.sent, 'token')} read as reported.",
         f"From the usage of the call before: {_predicted(found, found.from_reported, found.why)}.",
         f"From counts, as Compare and cost take it: {_predicted(found, found.replayed, found.why_replayed)}.",
     ]
-    if found.error is not None and found.error > SAME:
+    known = found.reported if found.from_reported is None else found.from_reported
+    if found.from_counts is not None and abs(found.from_counts - known) > SAME * found.sent:
         alone = _predicted(found, found.from_counts, found.why_counts)
         said.append(f"From counts before the call before was reported: {alone}.")
     return " ".join(said)

@@ -1,0 +1,118 @@
+"""What stands behind "Counts and bill": marks, what is not recorded, drift, and the factor to set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.drift import Drift
+from core.fitted_scale import Fit
+from core.readers import read
+from core.replay import Replay, replay
+from pages.parts.bill_view import drift_table, factor_told, sentences
+from storage import Library
+from tests.pages_app import Open, page, sample_database, shown, store
+from tests.test_bill import chat
+
+__all__ = ["page", "sample_database", "store"]
+
+
+@pytest.mark.parametrize(
+    ("beyond", "model", "said"),
+    [
+        (
+            [None, None, None],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 3 calls: exact in 3.",
+                "No usage was reported, so nothing says how far these counts are off.",
+            ],
+        ),
+        (
+            [100, 100, None],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 3 calls: reported in 2, calibrated in 1.",
+                "Not recorded: 100 tokens in every call.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [100, None, 140],
+            "claude-sonnet-4-5",
+            [
+                "Tokens sent in all by 3 calls: reported in 2, an estimate in 1.",
+                "Not recorded: 100 to 140 tokens a call, 100 in the median.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [-10, -12, -11],
+            "claude-sonnet-4-5",
+            [
+                "Tokens sent in all by 3 calls: reported in 3.",
+                "Counts are above the reports, by 10 to 12 tokens a call; sums, cache and cost follow them.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [0, 0, 0],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 3 calls: reported in 3.",
+                "Counts equal the reports in every call.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+    ],
+)
+def test_what_reports_say_of_counts(beyond: list[int | None], model: str, said: list[str]) -> None:
+    assert sentences(chat(beyond, model)) == said
+
+
+def test_a_recording_that_is_not_what_was_sent_says_so() -> None:
+    captured = chat([98, 123, 150])
+    assert captured.calibration.problem in sentences(captured)
+
+
+def drift(scale: float | None) -> Drift:
+    fit = None if scale is None else Fit(scale, scale - 0.01, scale + 0.02, 35_583, 0.99)
+    return Drift(62, -0.00023, 0.0035, 0.0065, fit, "o200k_base")
+
+
+@pytest.mark.parametrize(
+    ("scale", "begins", "ends"),
+    [
+        (None, "", ""),
+        (1.181, "fits 1.181 tokens for each of o200k_base and 35,583 tokens that are", "set in a configuration:"),
+        (4.29, "grew by 4.290 tokens for each of o200k_base, more than any tokenizer", "no factor to set."),
+        (0.4, "grew by 0.400 tokens for each of o200k_base, fewer than any tokenizer", "no factor to set."),
+    ],
+)
+def test_a_factor_is_told_with_what_it_is_good_for(scale: float | None, begins: str, ends: str) -> None:
+    said = factor_told(drift(scale))
+    assert said.startswith(begins) and said.endswith(ends)
+
+
+def test_the_table_has_a_row_for_each_model() -> None:
+    rows = drift_table({"a": drift(1.181), "b": drift(None)}).values.tolist()
+    assert rows == [
+        ["a", 62, "−0.02%", "0.35%", "0.7%", "1.181  (1.171 to 1.201)"],
+        ["b", 62, "−0.02%", "0.35%", "0.7%", "—"],
+    ]
+
+
+@pytest.mark.parametrize("name", ["inspect_transcript.py", "compare.py"])
+def test_the_pages_show_it(name: str, page: Open, store: Library, transcripts_folder: Path) -> None:
+    (transcript, *_) = read(transcripts_folder / "claude-code/vct-v1.0.95.jsonl").transcripts
+    app = page(name, transcript=str(store.add(transcript).id))
+    assert "Tokens sent in all by 32 calls" in shown(app).replace("\\", "")
+    made = replay(transcript, {"strategy": {"kind": "as_captured"}})
+    assert json.loads(app.code[0].value) == {"counter": expected(made)}
+
+
+def expected(captured: Replay) -> dict[str, str | float] | None:
+    (found,) = captured.calibration.by_model.values()
+    return found.counter
