@@ -24,7 +24,8 @@ def sentences(found: ComparedCall) -> str:
         f"From counts, as Compare and cost take it: {_predicted(found, found.replayed, found.why_replayed)}.",
     ]
     known = found.reported if found.from_reported is None else found.from_reported
-    if found.from_counts is not None and abs(found.from_counts - known) > SAME * found.sent:
+    misses = found.error is not None and found.error > SAME
+    if misses and abs((found.from_counts or 0) - known) > SAME * found.sent:
         alone = _predicted(found, found.from_counts, found.why_counts)
         said.append(f"From counts before the call before was reported: {alone}.")
     return " ".join(said)
