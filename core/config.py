@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from .config_faults import type_fault
 from .errors import ConfigError
 from .rule_config import MatchConfig, RuleConfig
 from .settings import Refused, Settings, nearest
@@ -145,6 +146,9 @@ def _config_error(error: ValidationError) -> ConfigError:
         given = context.get("tag")
         problem = f"there is no {given!r}." if given else "it is missing."
         return ConfigError(f"{key}.kind", problem, f"Use one of {known}.")
+    wrong = type_fault(first["type"], first["input"])
+    if wrong is not None:
+        return ConfigError(key, *wrong)
     message = first["msg"].removeprefix("Value error, ")
     return ConfigError(key, message[0].lower() + message[1:] + ("" if message.endswith(".") else "."))
 
