@@ -159,7 +159,7 @@ def test_a_replay_is_priced_on_the_corrected_count(transcripts_folder: Path) -> 
     reported = sum(call.usage.input or 0 for call in transcript.calls)
     assert sum(row.sent for row in made.cache.calls) == sum(made.calls["sent"]) == reported == 247_701
     assert all(tokens < 0 for tokens in made.calls["not_recorded"])
-    assert made.cost.total == pytest.approx(0.26, abs=0.0001)
+    assert made.cost.total == pytest.approx(0.26006, rel=0.005)  # by the reported usage; 0.2692 by the plain counts
     cut = replay(transcript, {"budget": {"soft_limit": 3000}, "strategy": {"kind": "keep_last", "keep_steps": 1}})
     assert all(0 < sent <= counted for sent, counted in zip(cut.calls["sent"], cut.calls["in_window"], strict=True))
 
