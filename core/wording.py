@@ -1,11 +1,17 @@
 """Counts in sentences: a number with its noun and the verb that agrees with it, so that nobody reads of 1 tokens.
 
-Only what people read is worded with it. Texts that stand in a prompt keep the form that their rules give them.
+Only what people read is worded with it. Texts that stand in a prompt keep the form that their rules give them; in a
+stub a noun agrees with its number, which stays as it is written.
 """
 
 from __future__ import annotations
 
-__all__ = ["agreeing", "counted", "plural"]
+import re
+from collections.abc import Mapping
+
+__all__ = ["agreeing", "counted", "filled", "plural"]
+
+_FIELD = re.compile(r"\{(\w+)\}(?: (line|message|token)s\b)?")
 
 
 def counted(number: int, noun: str, one: str = "", many: str = "") -> str:
@@ -24,3 +30,15 @@ def plural(noun: str) -> str:
 def agreeing(number: int, one: str, many: str) -> str:
     """Return the verb that agrees with a number: `agreeing(1, "is", "are")` is "is"."""
     return one if abs(number) == 1 else many
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """Return a template with the values of its fields in braces: "{lines} lines" is "1 line" where there is one."""
+
+    def value(found: re.Match[str]) -> str:
+        number, noun = values.get(found[1]), found[2]
+        if number is None:
+            return found[0]
+        return number if noun is None else f"{number} {noun}" if number == "1" else f"{number} {noun}s"
+
+    return _FIELD.sub(value, template)

@@ -93,6 +93,8 @@ def test_reasons_name_the_setting_that_cut() -> None:
     reasons = {made.span_id: (made.reason, made.setting) for made in result.decisions}
     assert reasons["m0.0"] == ("older than the newest 4 turns", "strategy.keep_turns")
     assert reasons["m35.0"] == ("no room for it behind the budget", "budget")
+    (one,) = {made.reason for made in keep_last(chat(), 2000, keep_turns=1).decisions if made.action is Action.DROP}
+    assert one == "older than the newest 1 turn"
     stepped = keep_last(chat(), 2577, keep_turns=4, step=1100)
     settings = {made.span_id: made.setting for made in stepped.decisions if made.action is Action.DROP}
     assert set(settings.values()) == {"strategy.keep_turns"}

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from core.runtime import ContextRuntime
+from core.shrinkers.project_tool_results import two_ends
 
 NOTES = "# Rules\n1. Be brief always.\n2. Cite sources always.\n\n<examples>\nQ: a\n</examples>\nEnd"
 ROWS = json.dumps([{"id": number} for number in range(40)], indent=2)
@@ -101,3 +102,9 @@ def test_a_task_that_shrinkers_changed_was_not_skipped(
     assert (made.status, made.excess, made.tokens_before, made.tokens_after) == (status, excess, 829, tokens)
     assert bool(made.blockers) == bool(excess)
     assert (made.request == body(LINES)) == status.startswith("skipped")
+
+
+@pytest.mark.parametrize(("text", "said"), [("x" * 5000, "1 line]"), ("x\n" * 2500, " lines]")])
+def test_a_note_says_one_line_of_one(text: str, said: str) -> None:
+    assert said in two_ends(text, "m1.0", lambda cut: len(cut) < 900)
+    assert said in two_ends(text, "m1.0", lambda cut: False)

@@ -47,3 +47,13 @@ def test_a_stub_of_several_is_reconstructible_only_where_all_are(
     rules: list[dict[str, Any]], named: Eviction, dialect: str
 ) -> None:
     assert stubs(dialect, rules, merge=True) == [("m0.0", f"m0.0 to m3.0 {named}")]
+
+
+@EVERY
+def test_the_default_stub_says_one_message_of_one(dialect: str) -> None:
+    long = " x" * 200
+    events = [user("u0" + long), said("a0" + long), user("u1" + long), said("a1" + long), user("u2")]
+    for merge, said_of in ((False, "1 message, "), (True, "4 messages, ")):
+        result = run(body(dialect, *events), dialect, "span_triage", 0, strategy={"merge_stubs": merge})
+        texts = [made.replacement for made in result.decisions if made.replacement]
+        assert texts and all(f", {said_of}" in text and " tokens; ask for it" in text for text in texts)

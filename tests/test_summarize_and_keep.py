@@ -243,6 +243,8 @@ def test_too_few_turns_are_counted_as_steps() -> None:
 def test_the_reason_names_the_unit_that_was_counted() -> None:
     told = {made.reason for made in right(chat(), 2000, keep_turns=4).decisions if made.action == Action.SUMMARISE}
     assert told == {"older than the kept part (4 turns)"}
+    told = {made.reason for made in right(chat(), 2000, keep_turns=1).decisions if made.action == Action.SUMMARISE}
+    assert told == {"older than the kept part (1 turn)"}
 
 
 @pytest.mark.parametrize("mark", [marks.STUB, marks.SUMMARY, marks.CONTEXT, marks.ROLLING_SUMMARY, marks.TOOL_MENU])

@@ -14,7 +14,7 @@ import pytest
 from core.advice import advised
 from core.findings import findings
 from core.replay import replay
-from core.wording import agreeing, counted, plural
+from core.wording import agreeing, counted, filled, plural
 from storage import Library
 from storage.importing import import_path
 from tests.pages_app import Open, page, sample_database, shown, store
@@ -75,6 +75,21 @@ def uncounted(path: Path) -> Iterator[str]:
                         and not name.rpartition(".")[2].replace(" >> 20", "").isupper()
                     ):
                         yield f"{path.relative_to(ROOT)}:{node.lineno}: {{{name}}}{plural_after[0]}"
+
+
+@pytest.mark.parametrize(
+    ("template", "said"),
+    [
+        ("[{id}, {one} lines, {many} tokens]", "[m1.0, 1 line, 1200 tokens]"),
+        ("{one} messages", "1 message"),
+        ("{many} messages of {one} lines", "1200 messages of 1 line"),
+        ("{one} linesman, {one}  lines, {one} liners", "1 linesman, 1  lines, 1 liners"),
+        ("{unknown} lines {one}", "{unknown} lines 1"),
+        ("nothing in braces: {}", "nothing in braces: {}"),
+    ],
+)
+def test_a_noun_behind_a_field_agrees_with_it(template: str, said: str) -> None:
+    assert filled(template, {"id": "m1.0", "one": "1", "many": "1200"}) == said
 
 
 @pytest.mark.parametrize("folder", ["core", "storage", "pages"])

@@ -19,6 +19,7 @@ from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
 from ..wire import dump
+from ..wording import agreeing
 from .base import Shrunk, UnitShrinker, is_shrinkable
 
 HEAD_SHARE = 2 / 3
@@ -123,7 +124,7 @@ def two_ends(text: str, span_id: str, fits: Callable[[str], bool]) -> str:
     """
     low = LEAST_CHARACTERS
     if low >= len(text) or not fits(_cut(text, low, span_id)):
-        return f"{marks.STUB} {span_id}, {len(text.splitlines())} lines]"
+        return f"{marks.STUB} {span_id}, {_lines(text)}]"
     while 2 * low < len(text) and fits(_cut(text, 2 * low, span_id)):
         low *= 2
     high = min(2 * low, len(text))
@@ -140,5 +141,9 @@ def _cut(text: str, characters: int, span_id: str) -> str:
     start = line if line > start // 2 else start
     line = text.find("\n", end) + 1
     end = line if 0 < line < (end + len(text)) // 2 else end
-    lines = len(text[start:end].splitlines())
-    return f"{text[:start]}{marks.STUB} {span_id}, {lines} lines]\n{text[end:]}"
+    return f"{text[:start]}{marks.STUB} {span_id}, {_lines(text[start:end])}]\n{text[end:]}"
+
+
+def _lines(text: str) -> str:
+    lines = len(text.splitlines())
+    return f"{lines} {agreeing(lines, 'line', 'lines')}"

@@ -13,6 +13,7 @@ from ..assembler import Context, UnitAssembler
 from ..boundaries import Keep, first_true, keep_boundary, on_grid
 from ..decisions import Fate, Run, Status
 from ..plan import Plan
+from ..wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +60,10 @@ class _Assembler(UnitAssembler):
 
     def _cut(self, cut: int, wanted: int, fitting: int, setting: str) -> Plan:
         keep = self.strategy.keep
+        kept = counted(keep.number, _unit(setting, keep.unit))
         first, second = min(wanted, cut), min(fitting, cut)
         runs = (
-            Run(0, first, Fate.DROP, f"older than the newest {keep.number} {_unit(setting, keep.unit)}", setting),
+            Run(0, first, Fate.DROP, f"older than the newest {kept}", setting),
             Run(first, second, Fate.DROP, "no room for it behind the budget", "budget"),
             Run(second, cut, Fate.DROP, "the cut moves in steps", "strategy.step"),
             Run(cut, self.count, Fate.KEEP, "in the kept part", setting),
@@ -70,4 +72,4 @@ class _Assembler(UnitAssembler):
 
 
 def _unit(setting: str, unit: str) -> str:
-    return "steps" if "as steps" in setting else unit
+    return "step" if "as steps" in setting else unit.removesuffix("s")

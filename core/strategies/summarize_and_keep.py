@@ -16,6 +16,7 @@ from ..assembler import Context, UnitAssembler
 from ..boundaries import Keep, first_true, keep_boundary, on_grid
 from ..decisions import Fate, Run, Status
 from ..plan import Plan
+from ..wording import counted
 from .folding import Folds
 from .keep_last import too_short
 from .published import PublishedAssembler
@@ -97,8 +98,8 @@ class _Assembler(UnitAssembler):
         return tokens
 
     def _made(self, dropped: int, kept: int, tokens: int, setting: str) -> Plan:
-        counted = "steps" if "as steps" in setting else self.strategy.keep.unit
-        older = f"older than the kept part ({self.strategy.keep.number} {counted})"
+        unit = "step" if "as steps" in setting else self.strategy.keep.unit.removesuffix("s")
+        older = f"older than the kept part ({counted(self.strategy.keep.number, unit)})"
         runs = [
             Run(0, dropped, Fate.DROP, "oldest first, until the rest fits", "budget"),
             Run(dropped, kept, Fate.REPLACE, older, setting),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,10 +17,9 @@ from ..spans import OVERHEAD_ID, SpanKind
 from ..unit_decisions import kept, replaced
 from ..units import Unit
 from ..wire import Wire
+from ..wording import filled
 from .triage_history import Settled, TriageHistory
 from .triage_order import Key
-
-_FIELD = re.compile(r"\{(\w+)\}")
 
 
 def eviction_of(unit: Unit) -> Eviction:
@@ -59,7 +57,7 @@ class Stubs:
             "name": first.spans[0].name,
             "class": self._class(start, stop) if self._names_class else "",
         }
-        return _FIELD.sub(lambda found: values.get(found[1], found[0]), self.template)
+        return filled(self.template, values)
 
     def _class(self, start: int, stop: int) -> Eviction:
         """Return the class of a run: reconstructible only where all of it is; all of it can be recovered."""
