@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .branch import shared_messages
 from .cache_reads import CacheReads, Sent
 from .cache_rules import CacheRule, cache_rule
+from .chains import Link, chain_links
 from .common_prefix import common_prefix, inner
 from .decisions import Action, Decision
 from .dialects import Message, dialect
@@ -175,51 +175,58 @@ def cache(replay: Replay) -> Cache:
 
 
 class _Walk:
-    """Follows the prompts from call to call."""
+    """Follows the prompts from call to call, each from the one that it goes on from."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay, self._dialect = replay, dialect(replay.transcript.dialect)
-        self._shared = shared_messages(replay.transcript, captured=replay.of_captured)
+        self._models = [replay.model_of(call) for call in range(len(replay.transcript.calls))]
+        self._links = _links(replay, self._models)
         self._hidden = replay.calibration.not_recorded
         self._reads = CacheReads(replay)
-        self.rules: list[CacheRule | None] = []
-        self._model: str | None = None
+        self.rules = [cache_rule(model, self._dialect.name) for model in self._models]
 
     def row(self, call: int) -> CachedCall:
         """Predict one call."""
-        plan, model, hidden = self._replay.plan(call), self._replay.model_of(call), self._hidden[call] or 0
-        rule = cache_rule(model, self._dialect.name)
-        prefix, both, repeated = self._prefix(call, plan, model), self._hidden_in_both(call), 0
-        self.rules.append(rule)
-        self._model = model
-        if both and prefix.cause not in _HIDDEN_ANEW:
-            repeated = both
-            prefix = prefix._replace(tokens=prefix.tokens + both)
+        plan, hidden, link = self._replay.plan(call), self._hidden[call] or 0, self._links[call]
+        prefix = self._prefix(call, plan, link)
+        shared, cause, unit, span_id, by_plan = prefix
+        both = self._hidden_in_both(call, link.before)
+        repeated = 0 if cause in _HIDDEN_ANEW else both
+        shared += repeated
         tokens = plan.tokens_after + hidden
-        read = self._reads.read(Sent(call, call - 1, plan, rule, tokens, prefix, hidden, both, repeated))
-        cached, written, low, high, cause = read
-        shared, _, unit, span_id, by_plan = prefix
-        before = call - 1
+        sent = Sent(call, link.before, plan, self.rules[call], tokens, prefix, shared, hidden, both, repeated)
+        cached, written, low, high, cause = self._reads.read(sent)
         return CachedCall(
-            tokens, shared, cached, written, low, high, cause, unit, hidden, repeated, span_id, by_plan, before
+            tokens, shared, cached, written, low, high, cause, unit, hidden, repeated, span_id, by_plan, link.before
         )
 
-    def _prefix(self, call: int, plan: Plan, model: str | None) -> Prefix:
-        if call == 0:
-            return Prefix(0, Cause.FIRST_CALL)
-        if model != self._model:
-            return Prefix(0, Cause.MODEL)
-        return common_prefix(self._replay.plan(call - 1), plan, self._shared[call], partial(self._count, call))
+    def _prefix(self, call: int, plan: Plan, link: Link) -> Prefix:
+        if link.before < 0:
+            return Prefix(0, Cause.MODEL if call else Cause.FIRST_CALL)
+        return common_prefix(self._replay.plan(link.before), plan, link.shared, partial(self._count, call))
 
     def _count(self, call: int, messages: Sequence[Message]) -> int:
         return self._dialect.cost_of_messages(messages, self._replay.counter_of(call)).total
 
-    def _hidden_in_both(self, call: int) -> int:
+    def _hidden_in_both(self, call: int, link: int) -> int:
         """Return how many tokens are recorded neither in a prompt nor in the one before; what is unknown is as many."""
-        before, after = self._hidden[call - 1] if call else 0, self._hidden[call]
+        if link < 0:
+            return 0
+        before, after = self._hidden[link], self._hidden[call]
         if before is None or after is None:
             return before or after or 0
         return min(before, after)
+
+
+def _links(replay: Replay, models: Sequence[str | None]) -> list[Link]:
+    """Return what each call goes on from, the same for all strategies."""
+    transcript, captured = replay.transcript, replay.of_captured
+    key = ("chains", captured, replay.config.model.name)
+    known: list[Link] | None = transcript.memo.get(key)
+    if known is None:
+        lasts = [call.captured if captured else call.history for call in transcript.calls]
+        known = transcript.memo[key] = chain_links(transcript, lasts, models)
+    return known
 
 
 _HIDDEN_ANEW = frozenset({Cause.FIRST_CALL, Cause.MODEL, Cause.TOOLS})

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 
 class Sent(NamedTuple):
-    """A call's prompt beside that of the call before.
+    """A call's prompt beside that of the call before on its chain, -1 if there is none.
 
-    `tokens` and `prefix` include what the recording does not hold: `hidden` tokens in this prompt, of which `repeated`
-    ones are counted in the prefix and `both` prompts have at least so many.
+    `tokens` in all and those `shared` include what the recording does not hold: `hidden` tokens in this prompt, of
+    which `repeated` ones are shared and `both` prompts have at least so many. The `prefix` is that of what is recorded.
     """
 
     call: int
@@ -39,6 +39,7 @@ class Sent(NamedTuple):
     rule: CacheRule | None
     tokens: int
     prefix: Prefix
+    shared: int
     hidden: int
     both: int
     repeated: int
@@ -62,12 +63,20 @@ class _Reach(NamedTuple):
     high: int
 
 
+class _Mark(NamedTuple):
+    """A marked place as the tokens before it, and the mark before."""
+
+    place: int
+    before: _Mark | None
+
+
 class CacheReads:
-    """Tells what is read, call after call, and keeps the marked places that are still good."""
+    """Tells what is read, call after call, and keeps the marked places that are still good on each chain."""
 
     def __init__(self, replay: Replay) -> None:
         self._replay, self._calls = replay, replay.transcript.calls
-        self._marks: list[int] = []
+        self._marks: dict[int, _Mark] = {}
+        """The last mark of each prompt, by its call; prompts that go on from one share those before."""
         self._marked = has_marks(replay.transcript)
         self._unused = unused_caches(replay.transcript)
         self._fixed_marks = FixedMarks(self._marked)
@@ -76,7 +85,7 @@ class CacheReads:
         """Return what is read of a prompt; calls are asked for in order."""
         rule, cause = sent.rule, sent.prefix.cause
         if rule is None:
-            return Read(None, None, 0, sent.prefix.tokens, cause)
+            return Read(None, None, 0, sent.shared, cause)
         if rule.by_marks and not self._marked and self._calls[sent.call].fidelity is Fidelity.CAPTURED:
             return Read(0, 0, 0, 0, cause or Cause.NO_MARKS)
         reach = self._to_mark(sent, rule) if rule.by_marks else self._whole(sent, rule)
@@ -93,7 +102,7 @@ class CacheReads:
         Where the recording itself changes the fixed part, hidden tokens may stand after what changed; where its tools
         change, they do, unless they are tools.
         """
-        tokens, cause = sent.prefix.tokens + self._output_before(sent, rule), sent.prefix.cause
+        tokens, cause = sent.shared + self._output_before(sent, rule), sent.prefix.cause
         read = low = high = min(rule.rounded(tokens), sent.tokens)
         if sent.both and cause is Cause.TOOLS:
             high = min(rule.rounded(tokens + sent.both), sent.tokens)
@@ -110,17 +119,15 @@ class CacheReads:
 
     def _to_mark(self, sent: Sent, rule: CacheRule) -> _Reach:
         """Return what is read up to the last marked place that is repeated. Marks are kept without what is hidden."""
-        marks, cause = self._marks, sent.prefix.cause
-        if cause is Cause.FIRST_CALL or cause is Cause.MODEL:
-            marks.clear()
-        repeated = sent.prefix.tokens - sent.repeated
-        while marks and marks[-1] > repeated:
-            marks.pop()
-        read = marks[-1] + sent.repeated if marks else 0
-        if not marks or cause is Cause.SYSTEM:
-            good = marks[-1] if marks else -1
-            marks += (place for place in self._fixed_marks.places(sent.plan) if place > good)
-        marks.append(sent.plan.tokens_after)
+        mark, cause = self._marks.get(sent.before), sent.prefix.cause
+        while mark is not None and mark.place > sent.prefix.tokens:
+            mark = mark.before
+        read = mark.place + sent.repeated if mark is not None else 0
+        if mark is None or cause is Cause.SYSTEM:
+            good = -1 if mark is None else mark.place
+            for place in self._fixed_marks.places(sent.plan):
+                mark = _Mark(place, mark) if place > good else mark
+        self._marks[sent.call] = _Mark(sent.plan.tokens_after, mark)
         read = read if read >= rule.minimum else 0
         return _Reach(read, read, read) if cause is not Cause.SYSTEM else self._before_change(sent, rule, read)
 
@@ -145,7 +152,7 @@ class CacheReads:
     def _bounded(self, sent: Sent, rule: CacheRule, reach: _Reach) -> Read:
         """Return the prediction with its range: a pause, a human message after thinking."""
         (low, cached, high), cause = reach, sent.prefix.cause
-        pause = pause_between(self._calls[sent.before], self._calls[sent.call]) or 0.0
+        pause = pause_between(self._calls[sent.before], self._calls[sent.call]) or 0.0 if sent.before >= 0 else 0.0
         kept = lives(self._replay.transcript, rule) if high and rule.life is not None and pause > rule.life else None
         if kept is not None and pause > kept.messages.least:
             fixed = self._to_fixed_mark(sent, rule) if kept.fixed != kept.messages else 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .decisions import NO_REPLACEMENTS, Edit, Fate, Replacement, Run
+from .decisions import NO_REPLACEMENTS, Action, Edit, Fate, Replacement, Run
 from .fixed_prefix import fixed_prefix, head_tokens
 from .plan import Plan
 from .prefix import Cause, Prefix
@@ -40,8 +40,16 @@ def common_prefix(before: Plan, after: Plan, shared: int, count: Count) -> Prefi
     unit = _first_difference(before, after)
     if unit is None:
         return Prefix(before.tokens_after)
-    within = _within(_rendered(before, unit), _rendered(after, unit), count)
-    return Prefix(min(sent_before(after, unit) + within, before.tokens_after), Cause.DECISION, unit)
+    tokens = sent_before(after, unit)
+    if _has_edits(before) or _has_edits(after):
+        now = _rendered(after, unit)
+        was = now and _rendered(before, unit)
+        tokens = min(tokens + _within(was, now, count), before.tokens_after)
+    return Prefix(tokens, Cause.DECISION, unit)
+
+
+def _has_edits(plan: Plan) -> bool:
+    return bool(plan.edits) or plan.replacements.action is Action.STUB
 
 
 def _rendered(plan: Plan, index: int) -> Rendered | None:
@@ -77,7 +85,7 @@ def inner(plan: Plan) -> Plan:
 def _first_difference(before: Plan, after: Plan) -> int | None:
     """Return the first unit of the later prompt that is not sent as in the earlier one; None if all are repeated."""
     stop = before.count
-    found = min(_first_in_runs(before, after, stop), _first_edited(before, after, stop))
+    found = _first_edited(before, after, _first_in_runs(before, after, stop))
     return found if found < stop else None
 
 
@@ -86,14 +94,17 @@ def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
     old, new, start = iter(before.runs), iter(after.runs), 0
     mine = theirs = _NO_RUN
     while start < stop:
-        mine = mine if start < mine.stop else next(old)
-        theirs = theirs if start < theirs.stop else next(new)
+        if start >= mine.stop:
+            mine = next(old)
+        if start >= theirs.stop:
+            theirs = next(new)
         end = min(mine.stop, theirs.stop, stop)
-        if _sends(mine) is not _sends(theirs):
+        if mine.fate is not theirs.fate and _sends(mine) is not _sends(theirs):
             for index in range(start, end):
                 if before.fate(index)[0] is not after.fate(index)[0]:
                     return index
-        start = max(start, end)
+        if end > start:
+            start = end
     return stop
 
 
@@ -108,14 +119,17 @@ def _sends(run: Run) -> Fate:
 def _first_edited(before: Plan, after: Plan, stop: int) -> int:
     if before.edits is after.edits or not (before.edits or after.edits):
         return stop
-    places = before.edits.keys() | after.edits.keys()
-    return min((at for at in places if at < stop and before.edits.get(at) != after.edits.get(at)), default=stop)
+    first = stop
+    for at in before.edits.keys() | after.edits.keys():
+        if at < first and before.edits.get(at) != after.edits.get(at):
+            first = at
+    return first
 
 
 def _triaged(before: Plan, after: Plan) -> Prefix:
     """Compare two plans of one conversation by span triage, or one of them untouched."""
     if isinstance(before, TriagePlan) and isinstance(after, TriagePlan):
-        unit, tokens = after.changed_from, after.sent_before_change
+        unit, tokens = _first_change(before, after)
     else:
         triaged = before if isinstance(before, TriagePlan) else after
         assert isinstance(triaged, TriagePlan)
@@ -124,6 +138,17 @@ def _triaged(before: Plan, after: Plan) -> Prefix:
     if unit >= before.count:
         return Prefix(before.tokens_after)
     return Prefix(head_tokens(after) + tokens, Cause.DECISION, unit)
+
+
+def _first_change(before: TriagePlan, after: TriagePlan) -> tuple[int, int]:
+    """Return the first unit that is sent otherwise, and the tokens sent of the conversation before it."""
+    if after.history is None or after.history is not before.history or after.mark == before.mark + 1:
+        return after.changed_from, after.sent_before_change
+    between = (after.history.settled(mark) for mark in range(before.mark + 1, after.mark + 1))
+    changes = [(made.first_change, made.shift) for made in between if made.first_change is not None]
+    # What later plans changed stands behind the first change, so its shift is still that of what is sent before it.
+    unit, shift = min(reversed(changes), key=lambda change: change[0], default=(after.count, 0))
+    return unit, after.log.totals[unit] + shift
 
 
 def _read_anew(before: Plan, after: Plan, shared: int, count: Count) -> Prefix:
@@ -141,9 +166,10 @@ def _read_anew(before: Plan, after: Plan, shared: int, count: Count) -> Prefix:
     tokens = min(tokens, before.tokens_after)
     if same == len(new):
         return Prefix(tokens, Cause.BRANCH, after.count)
-    unit = new[same].unit
-    is_branch = after.log.units[unit].stop > shared
-    return Prefix(tokens, Cause.BRANCH if is_branch else Cause.DECISION, unit)
+    was, now = old[same].unit, new[same].unit
+    if before.log.units[was].stop > shared and after.log.units[now].stop > shared:
+        return Prefix(tokens, Cause.BRANCH, now)
+    return Prefix(tokens, Cause.DECISION, min(was, now))  # both prompts had the unit, and one leaves it out
 
 
 class _Piece(NamedTuple):

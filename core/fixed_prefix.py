@@ -5,11 +5,11 @@ What a strategy puts in stands at the end of the system part, so that all else o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from .decisions import NOTHING
+from .decisions import NOTHING, Injected
 from .plan import Plan
 from .prefix import Cause, Prefix
 from .spans import SpanKind
@@ -45,14 +45,25 @@ def fixed_prefix(before: Plan, after: Plan) -> Prefix | None:
         if before.head is after.head:
             return None
         if _deferred(before) == _deferred(after):
-            found = _difference(_injected(before), _injected(after), kept_of_fixed(after))
-            return None if found is None else Prefix(found.tokens, Cause.SYSTEM, span_id=found.span_id, by_plan=True)
-    found = _difference(_blocks(before), _blocks(after), 0, _aside(after))
+            return _injected_prefix(_injected(before), _injected(after), kept_of_fixed(after))
+    found = _difference(list(_blocks(before)), list(_blocks(after)), _aside(after))
     if found is None:
         return None
     cause = Cause.TOOLS if found.is_tools else Cause.SYSTEM
     by_plan = found.span_id in _touched(before) or found.span_id in _touched(after)
     return Prefix(found.tokens, cause, span_id=found.span_id, by_plan=by_plan)
+
+
+def _injected_prefix(old: Sequence[Injected], new: Sequence[Injected], tokens: int) -> Prefix | None:
+    """Compare what strategies put in; `tokens` stand before it."""
+    for mine, theirs in zip(old, new, strict=False):
+        if mine.text != theirs.text:
+            return Prefix(tokens, Cause.SYSTEM, -1, theirs.span_id, True)
+        tokens += theirs.tokens
+    if len(old) == len(new):
+        return None
+    more = (old if len(old) > len(new) else new)[min(len(old), len(new))]
+    return Prefix(tokens, Cause.SYSTEM, -1, more.span_id, True)
 
 
 def _blocks(plan: Plan) -> Iterator[_Block]:
@@ -64,12 +75,11 @@ def _blocks(plan: Plan) -> Iterator[_Block]:
     for span in plan.fixed.spans:
         if span.kind is not SpanKind.TOOL_DEFINITION:
             yield _Block(span.text, span.tokens, False, span.id)
-    yield from _injected(plan)
+    yield from (_Block(text.text, text.tokens, False, text.span_id) for text in _injected(plan))
 
 
-def _injected(plan: Plan) -> Iterator[_Block]:
-    texts = plan.head.injected if plan.head else ()
-    return (_Block(text.text, text.tokens, False, text.span_id) for text in texts)
+def _injected(plan: Plan) -> Sequence[Injected]:
+    return plan.head.injected if plan.head else ()
 
 
 def _deferred(plan: Plan) -> Mapping[int, str]:
@@ -84,8 +94,7 @@ def _aside(plan: Plan) -> set[str]:
 
 def _touched(plan: Plan) -> set[str]:
     """Return the ids of what a strategy put into the fixed part or aside, and of what a shrinker changed in it."""
-    put_in = (text.span_id for text in plan.head.injected) if plan.head else ()
-    return {*plan.fixed.shrunk, *put_in, *_aside(plan)}
+    return {*plan.fixed.shrunk, *(text.span_id for text in _injected(plan)), *_aside(plan)}
 
 
 class _Difference(NamedTuple):
@@ -96,14 +105,12 @@ class _Difference(NamedTuple):
     is_tools: bool
 
 
-def _difference(
-    before: Iterable[_Block], after: Iterable[_Block], tokens: int, aside: AbstractSet[str] = frozenset()
-) -> _Difference | None:
-    """Return where blocks begin to differ, `tokens` standing before all; None if they do not.
+def _difference(old: Sequence[_Block], new: Sequence[_Block], aside: AbstractSet[str]) -> _Difference | None:
+    """Return where blocks begin to differ; None if they do not.
 
     A block that is put aside, or that nothing follows, makes the difference itself; else what stands in its place.
     """
-    old, new = list(before), list(after)
+    tokens = 0
     same = 0
     for mine, theirs in zip(old, new, strict=False):
         if mine.text != theirs.text or mine.is_tool != theirs.is_tool:

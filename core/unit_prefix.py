@@ -44,17 +44,26 @@ class _Place(NamedTuple):
 
 def shared_tokens(before: Rendered, after: Rendered, count: Count) -> int:
     """Return the tokens of what a unit repeats of another from its beginning, where both are sent otherwise."""
-    place = _same_unit(before, after) if before.unit is after.unit else _same_messages(before, after)
-    if place == (0, 0):
-        return 0
-    unit, key = after.unit, (BEGINNING, place)
-    ends = (unit.first + place.messages, place.parts)
-    if any((span.message, span.part) < ends for span in unit.spans if span.id in after.texts):
-        return count(_beginning(after, place))
-    if key not in unit.memo:
-        unit.memo[key] = count(_beginning(after, place))
-    known: int = unit.memo[key]
-    return known
+    if before.unit is not after.unit:
+        return _counted(after, _same_messages(before, after), count)
+    known: dict[tuple[int, int], _Known] = after.unit.memo.setdefault(BEGINNING, {})
+    key = (id(before.edit), id(after.edit))
+    if key not in known:
+        tokens = _counted(after, _same_unit(before, after), count)
+        known[key] = _Known(before.edit, after.edit, tokens)
+    return known[key].tokens
+
+
+class _Known(NamedTuple):
+    """What two renderings of one unit share. Edits are held, so that nothing else gets their identities."""
+
+    before: Edit | None
+    after: Edit | None
+    tokens: int
+
+
+def _counted(made: Rendered, place: _Place, count: Count) -> int:
+    return count(_beginning(made, place)) if place != (0, 0) else 0
 
 
 def _beginning(made: Rendered, place: _Place) -> list[Message]:
