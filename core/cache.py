@@ -209,13 +209,15 @@ class _Walk:
         return self._dialect.cost_of_messages(messages, self._replay.counter_of(call)).total
 
     def _hidden_in_both(self, call: int, link: int) -> int:
-        """Return how many tokens are recorded neither in a prompt nor in the one before; what is unknown is as many."""
-        if link < 0:
+        """Return how many of the tokens that a prompt is known to have beside those recorded the one before had too.
+
+        Where nothing is known of the one before, it is taken to have had as many.
+        """
+        after = self._hidden[call]
+        if link < 0 or after is None:
             return 0
-        before, after = self._hidden[link], self._hidden[call]
-        if before is None or after is None:
-            return before or after or 0
-        return min(before, after)
+        before = self._hidden[link]
+        return after if before is None else min(before, after)
 
 
 def _links(replay: Replay, models: Sequence[str | None]) -> list[Link]:

@@ -106,6 +106,25 @@ def test_what_was_not_recorded_before_is_no_part_of_the_prefix() -> None:
     assert [row.prefix for row in made.cache.calls[1:]] == usages[:-1]
 
 
+@pytest.mark.parametrize("config", [CAPTURED, TIERED, RESERVE], ids=lambda config: str(config["strategy"]["kind"]))
+@pytest.mark.parametrize("model", ROUNDED)
+@pytest.mark.parametrize("silent", [{0}, {0, 1, 2}, {4}, {3, 4, 7}, set(range(1, 8))], ids=str)
+def test_calls_without_a_report_read_no_more_than_is_sent(config: dict[str, Any], model: str, silent: set[int]) -> None:
+    """A call of another model in between is a reset, so that nothing is known of what is hidden behind it."""
+    plain = agent(model)
+    calls = tuple(
+        replace(call, usage=Usage() if at in silent else call.usage, model="house-model" if at == 3 else model)
+        for at, call in enumerate(plain.calls)
+    )
+    made = replay(replace(plain, calls=calls), config)
+    assert set(made.calibration.not_recorded) <= {None, HIDDEN}
+    for row in made.cache.calls:
+        assert 0 <= row.hidden_before <= row.hidden
+        assert 0 <= row.prefix <= row.sent and 0 <= row.low <= row.high <= row.sent
+        assert row.cached is None or row.low <= row.cached <= row.high
+        assert row.written is None or 0 <= row.written <= row.sent - (row.cached or 0)
+
+
 @pytest.mark.parametrize("reads", [(4000,), (4000, 3000), (4000, HIDDEN + 10**6)])
 def test_a_reported_read_shows_a_mark_in_what_is_hidden(reads: tuple[int, ...]) -> None:
     transcript = agent("claude-sonnet-4-5", reads)
