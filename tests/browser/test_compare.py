@@ -62,5 +62,3 @@ def test_a_finding_of_a_configuration_leads_to_its_call(view: Open) -> None:
     viewer.page.wait_for_url("**/inspect?*")
     viewer.says("Call 26 of 61")
     viewer.address_has("call", "26")
-    viewer.page.go_back()
-    viewer.title("Compare on")
