@@ -57,3 +57,16 @@ def test_a_lower_limit_never_sends_more(words: int, least: int, step: int, trigg
             assert lower.tokens_after <= higher.tokens_after
         elif higher.excess:
             assert lower.tokens_after == higher.tokens_after
+
+
+@pytest.mark.parametrize(
+    ("placeholder", "said"), [(None, ".0, 1 line, 42 tokens of read;"), ("({lines} lines)", "(1 line)")]
+)
+def test_a_placeholder_says_one_line_of_one_and_is_known_again(placeholder: str | None, said: str) -> None:
+    settings = {"placeholder": placeholder} if placeholder else {}
+    strategy = {"kind": "mask_tool_results", "keep": 1, "trigger": 0, **settings}
+    runtime = ContextRuntime.load({"budget": {"soft_limit": 1000}, "strategy": strategy})
+    made = runtime.assemble(body(3, 41))
+    texts = [message["content"] for message in made.request["messages"] if message["role"] == "tool"]
+    assert [said in text for text in texts] == [True, True, False]
+    assert runtime.assemble(made.request).request == made.request

@@ -14,6 +14,7 @@ from ..marks import is_injected
 from ..spans import Span, SpanKind
 from ..tokens import Counter
 from ..units import Unit
+from ..wording import filled
 
 FIELDS = ("id", "lines", "tokens", "tool")
 
@@ -91,13 +92,14 @@ class Masks:
             "tokens": str(span.tokens),
             "tool": span.tool,
         }
-        return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], found[0]), self._placeholder)
+        return filled(self._placeholder, values)
 
 
 REASON = "an older tool result"
 
 
 def _pattern(placeholder: str) -> re.Pattern[str]:
-    """Return a pattern that recognises the texts made from a placeholder."""
+    """Return a pattern that recognises the texts made from a placeholder; a noun behind a field may be singular."""
     parts = re.split(r"\{(?:id|lines|tokens|tool)\}", placeholder)
-    return re.compile(r"[^\n]{0,200}?".join(map(re.escape, parts)))
+    literal = [re.sub(r"^(\\ (?:line|message|token)s)\b", r"\1?", re.escape(part)) for part in parts]
+    return re.compile(r"[^\n]{0,200}?".join(literal))
