@@ -1,8 +1,8 @@
 """What the provider's prompt cache would have read at each call of a replay, and what it reported for the recording.
 
 A figure is a prediction from common prefixes and measured rounding rules. Where the recording cannot decide (a first
-call, a pause near the life, a human message after thinking, a provider without a rule) it is a range, and the figure
-is None where the range says nothing about which end is likelier.
+call, a pause near the life, a human message after thinking, a mark that nobody recorded, usage without any caching, a
+provider without a rule) it is a range, and the figure is None where the range says nothing about which end is likelier.
 """
 
 from __future__ import annotations
