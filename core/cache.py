@@ -53,7 +53,9 @@ class CachedCall(NamedTuple):
     @property
     def cached_of_window(self) -> int | None:
         """Tokens read of those that the plan sends; None where unknown."""
-        return None if self.cached is None else max(0, self.cached - self.hidden_before)
+        if not self.cached:
+            return self.cached
+        return max(0, min(self.cached - self.hidden_before, self.sent - self.hidden))
 
     @property
     def uncached(self) -> int | None:
@@ -192,8 +194,8 @@ class _Walk:
         shared, cause, unit, span_id, by_plan = prefix
         both = self._hidden_in_both(call, link.before)
         repeated = 0 if cause in _HIDDEN_ANEW else both
-        shared += repeated
         tokens = plan.tokens_after + hidden
+        shared = max(0, min(shared + repeated, tokens))
         sent = Sent(call, link.before, plan, self.rules[call], tokens, prefix, shared, hidden, both, repeated)
         cached, written, low, high, cause = self._reads.read(sent)
         return CachedCall(
@@ -211,13 +213,16 @@ class _Walk:
     def _hidden_in_both(self, call: int, link: int) -> int:
         """Return how many of the tokens that a prompt is known to have beside those recorded the one before had too.
 
-        Where nothing is known of the one before, it is taken to have had as many.
+        Where nothing is known of the one before, it is taken to have had as many. What was counted too much in the one
+        before was so in all that is repeated of it.
         """
         after = self._hidden[call]
         if link < 0 or after is None:
             return 0
         before = self._hidden[link]
-        return after if before is None else min(before, after)
+        if before is None:
+            return after
+        return before if before < 0 else max(0, min(before, after))
 
 
 def _links(replay: Replay, models: Sequence[str | None]) -> list[Link]:
