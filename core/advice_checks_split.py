@@ -53,7 +53,8 @@ def raw_text_absent(trial: Trial) -> Check:
     if work is None or giant is None or not work.units:
         return Check(name, False, _why_none(work))
     whole = [unit.name for unit in work.units if giant.text in unit.text]
-    why = f"{whole[0]} is the whole text" if whole else f"no call holds more than one of {len(work.units):,} parts"
+    parts = counted(len(work.units), "part")
+    why = f"{whole[0]} is the whole text" if whole else f"of {parts} no call holds more than one"
     return Check(name, not whole, why)
 
 

@@ -31,10 +31,12 @@ FEWEST = 16
 class Reads:
     """One call's cache reads in tokens, as reported and as predicted, with what the predictions were made of.
 
+    `before` is the call that it goes on from; where the model changed, the one before it.
     `whole` is what is read after the usage of the call before if nothing broke; `by_usage` as far as it held.
     """
 
     call: int
+    before: int
     sent: int
     reported: int
     row: CachedCall
@@ -58,8 +60,8 @@ class Misses:
     def of_counts(self, reads: Reads, predicted: int | None) -> str:
         """Return why the prediction from the call before as counted, without its report, misses."""
         if predicted is None:
-            return self._unknown(reads) or f"call {reads.call} goes on from no reported call"
-        return self._of_both(reads, predicted, self._grown(reads.call - 1))
+            return self._unknown(reads) or f"call {reads.before + 1} goes on from no reported call"
+        return self._of_both(reads, predicted, self._grown(reads.before))
 
     def of_replay(self, reads: Reads) -> str:
         """Return why the prediction of the replay misses."""
@@ -78,8 +80,8 @@ class Misses:
             return ""
         if reads.by_usage is None:
             return "; ".join(self._of_provider(reads, predicted))
-        if reads.by_usage == reads.reported == 0 and self._outside(reads) == self._calls[reads.call - 1].usage.input:
-            return f"call {reads.call} read and wrote nothing of the cache"
+        if reads.by_usage == reads.reported == 0 and self._outside(reads) == self._calls[reads.before].usage.input:
+            return f"call {reads.before + 1} read and wrote nothing of the cache"
         if self._is_understated(reads):
             return "; ".join(_accounted(reads, reads.reported - predicted, [*parts, *self._of_reply(reads)]))
         said = list(self._of_provider(reads, reads.by_usage))
@@ -88,7 +90,7 @@ class Misses:
 
     def _is_understated(self, reads: Reads) -> bool:
         """Whether more was read than the call before reports as cached, and not more than it sent."""
-        sent = self._calls[reads.call - 1].usage.input
+        sent = self._calls[reads.before].usage.input
         is_more = reads.whole is not None and reads.whole == reads.by_usage and reads.whole < reads.reported
         return bool(is_more and reads.rule and reads.rule.by_marks and sent and reads.reported <= sent)
 
@@ -99,7 +101,7 @@ class Misses:
             return
         block = reads.rule.block if reads.rule else 1
         if self._is_understated(reads):
-            yield f"call {reads.call} reports {counted(missing, 'token')} fewer as cached than were read"
+            yield f"call {reads.before + 1} reports {counted(missing, 'token')} fewer as cached than were read"
         elif reads.row.cause is not Cause.NONE:
             yield self._broke(reads)
             yield from self._beside(reads)
@@ -121,19 +123,19 @@ class Misses:
 
     def _with_reply(self, reads: Reads) -> str:
         """Return whether the reply of the call before was cached, against the provider's rule; "" if it is the rule."""
-        usage, rule = self._calls[reads.call - 1].usage, reads.rule
+        usage, rule = self._calls[reads.before].usage, reads.rule
         if rule is None or rule.by_marks or usage.input is None or not usage.output:
             return ""
         least, most = rule.rounded(usage.input), rule.rounded(usage.input + usage.output)
         if not least <= reads.reported <= most or reads.reported == (most if rule.with_output else least):
             return ""
-        return f"the reply of call {reads.call} was {'not cached whole' if rule.with_output else 'cached too'}"
+        return f"the reply of call {reads.before + 1} was {'not cached whole' if rule.with_output else 'cached too'}"
 
     def _broke(self, reads: Reads) -> str:
         """Return the cause that the replay knows, with what it was seen by."""
         row = reads.row
         if row.cause is Cause.PAUSE:
-            before, after = self._calls[reads.call - 1].at, self._calls[reads.call].at
+            before, after = self._calls[reads.before].at, self._calls[reads.call].at
             assert before is not None and after is not None
             return f"a pause of {counted(round((after - before).total_seconds()), 'second')}"
         if row.breaks:
@@ -146,10 +148,10 @@ class Misses:
         """Return which earlier call had left or read exactly so much; "" if none had."""
         if not reads.reported or reads.rule is None:
             return ""
-        for call in range(reads.call - 2, -1, -1):
+        for call in range(reads.before - 1, -1, -1):
             if reads.rule.after(self._calls[call].usage) == reads.reported:
                 return f"as much as call {call + 1} had left in the cache"
-        for call in range(reads.call - 1, -1, -1):
+        for call in range(reads.before, -1, -1):
             if self._calls[call].usage.cache_read == reads.reported:
                 return f"no more than call {call + 1} had read"
         return ""
@@ -181,7 +183,7 @@ class Misses:
 
     def _shrunk(self, reads: Reads) -> Iterator[tuple[int, str]]:
         """Yield by how much less is not recorded of this call: a replay takes no more of it for repeated."""
-        before, after = self._rows[reads.call - 1].not_recorded, self._rows[reads.call].not_recorded
+        before, after = self._rows[reads.before].not_recorded, self._rows[reads.call].not_recorded
         if before is None or after is None or before <= after:
             return
         fewer, here = before - after, f"in call {reads.call + 1} than in the one before"
@@ -192,26 +194,26 @@ class Misses:
 
     def _outside(self, reads: Reads) -> int | None:
         """Return the tokens of the call before that were neither read nor written; None where that is not reported."""
-        usage = self._calls[reads.call - 1].usage
+        usage = self._calls[reads.before].usage
         if usage.input is None or usage.cache_read is None or usage.cache_write is None:
             return None
         return usage.input - usage.cache_read - usage.cache_write
 
     def _of_reply(self, reads: Reads) -> Iterator[tuple[int, str]]:
         """Yield what of the call before was not cached, and another length of its reply."""
-        rule, usage = reads.rule, self._calls[reads.call - 1].usage
+        rule, usage = reads.rule, self._calls[reads.before].usage
         if rule is None or usage.input is None:
             return
         if self._is_understated(reads):
             left = usage.input - reads.reported
-            yield -left, f"{counted(left, 'token')} of call {reads.call} not read again"
+            yield -left, f"{counted(left, 'token')} of call {reads.before + 1} not read again"
         elif rule.by_marks and (outside := self._outside(reads)):
-            yield -outside, f"{counted(outside, 'token')} of call {reads.call} neither read nor written"
+            yield -outside, f"{counted(outside, 'token')} of call {reads.before + 1} neither read nor written"
         if rule.with_output and usage.output is not None:
-            before, counter = self._calls[reads.call - 1], self._replay.counter_of(reads.call - 1)
+            before, counter = self._calls[reads.before], self._replay.counter_of(reads.before)
             taken = output_tokens(self._replay.transcript, before, counter).tokens
             if taken is not None and taken != usage.output:
-                reply = f"the reply of call {reads.call} has {counted(taken, 'token')}, {usage.output:,} reported"
+                reply = f"the reply of call {reads.before + 1} has {counted(taken, 'token')}, {usage.output:,} reported"
                 yield usage.output - taken, reply
 
 
@@ -234,7 +236,7 @@ def _accounted(reads: Reads, missing: int, parts: list[tuple[int, str]], *, alon
 
 
 def _too_little(reads: Reads) -> str:
-    return f"call {reads.call} reports too little of its usage"
+    return f"call {reads.before + 1} reports too little of its usage"
 
 
 def _more(tokens: int) -> str:

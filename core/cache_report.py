@@ -67,11 +67,12 @@ def _compared(captured: Replay, misses: Misses, call: int) -> ComparedCall | Non
     if usage.cache_read is None or not usage.input:
         return None
     whole = by_usage = by_counts = None
+    before = row.before if row.before >= 0 else call - 1
     if rule is not None and row.cause is not Cause.FIRST_CALL:
-        whole = rule.after(captured.transcript.calls[call - 1].usage)
+        whole = rule.after(captured.transcript.calls[before].usage)
         by_usage = _as_far(row, whole)
-        by_counts = _as_far(row, _from_counts(captured, call, rule))
-    reads = Reads(call, usage.input, usage.cache_read, row, rule, whole, by_usage)
+        by_counts = _as_far(row, _from_counts(captured, before, rule))
+    reads = Reads(call, before, usage.input, usage.cache_read, row, rule, whole, by_usage)
     return ComparedCall(
         call=call,
         sent=usage.input,
@@ -87,14 +88,14 @@ def _compared(captured: Replay, misses: Misses, call: int) -> ComparedCall | Non
     )
 
 
-def _from_counts(replay: Replay, call: int, rule: CacheRule) -> int | None:
-    """Return what follows from the counted prompt before and the calls known before that one."""
-    expected = replay.calibration.calls[call - 1].expected
+def _from_counts(replay: Replay, before: int, rule: CacheRule) -> int | None:
+    """Return what follows from the counted prompt of the call before and the calls known before that one."""
+    expected = replay.calibration.calls[before].expected
     if expected is None:
         return None
     if rule.with_output:
-        before = replay.transcript.calls[call - 1]
-        expected += output_tokens(replay.transcript, before, replay.counter_of(call - 1)).tokens or 0
+        call = replay.transcript.calls[before]
+        expected += output_tokens(replay.transcript, call, replay.counter_of(before)).tokens or 0
     return rule.rounded(expected)
 
 

@@ -44,7 +44,7 @@ __all__ = ["page", "sample_database", "store"]
             "claude-sonnet-4-5",
             [
                 "Tokens sent in all by 3 calls: reported in 2, an estimate in 1.",
-                "Not recorded: 100 to 140 tokens a call, 100 in the median.",
+                "Not recorded, in tokens a call: 100 to 140, 100 in the median.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),
@@ -53,7 +53,7 @@ __all__ = ["page", "sample_database", "store"]
             "claude-sonnet-4-5",
             [
                 "Tokens sent in all by 3 calls: reported in 3.",
-                "Counts are above the reports, by 10 to 12 tokens a call; sums, cache and cost follow them.",
+                "Counts are above the reports, in tokens a call by 10 to 12; all figures follow these.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),
@@ -86,9 +86,9 @@ def drift(scale: float | None) -> Drift:
     ("scale", "begins", "ends"),
     [
         (None, "", ""),
-        (1.181, "fits 1.181 tokens for each of o200k_base and 35,583 tokens that are", "set in a configuration:"),
-        (4.29, "grew by 4.290 tokens for each of o200k_base, more than any tokenizer", "no factor to set."),
-        (0.4, "grew by 0.400 tokens for each of o200k_base, fewer than any tokenizer", "no factor to set."),
+        (1.181, "fits 1.181 for each token of o200k_base and 35,583 tokens that are", "set in a configuration:"),
+        (4.29, "grew by 4.290 for each token of o200k_base, more than any tokenizer", "no factor to set."),
+        (0.4, "grew by 0.400 for each token of o200k_base, fewer than any tokenizer", "no factor to set."),
     ],
 )
 def test_a_factor_is_told_with_what_it_is_good_for(scale: float | None, begins: str, ends: str) -> None:

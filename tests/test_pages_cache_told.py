@@ -79,7 +79,7 @@ def test_the_page_says_it_for_calls_with_a_reported_read(page: Open, store: Libr
     app = page(PAGE, transcript=str(store.add(transcript).id), call="2")
     told = "Prompt cache: 2,000 of 2,020 tokens read as reported. From the usage of the call before: the same."
     assert told in shown(app)
-    assert "as Compare and cost take it: 2,010 (20 tokens of call 1 neither read nor written)." in shown(app)
+    assert "as Compare and cost take it: 2,020 (20 tokens of call 1 neither read nor written)." in shown(app)
 
 
 def test_nothing_is_said_where_nothing_was_reported(page: Open, store: Library) -> None:

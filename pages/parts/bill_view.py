@@ -72,12 +72,10 @@ def _beyond(middle: int, least: int, most: int) -> str:
     if least == most == 0:
         return "Counts equal the reports in every call."
     if most <= 0:
-        return (
-            f"Counts are above the reports, by {-most:,} to {-least:,} tokens a call; sums, cache and cost follow them."
-        )
+        return f"Counts are above the reports, in tokens a call by {-most:,} to {-least:,}; all figures follow these."
     if least == most:
         return f"Not recorded: {counted(middle, 'token')} in every call."
-    return f"Not recorded: {least:,} to {most:,} tokens a call, {middle:,} in the median.".replace("-", "−")
+    return f"Not recorded, in tokens a call: {least:,} to {most:,}, {middle:,} in the median.".replace("-", "−")
 
 
 def drift_table(drifts: dict[str, Drift]) -> pd.DataFrame:
@@ -104,7 +102,7 @@ def factor_told(found: Drift) -> str:
     fit = found.scale
     if fit is None:
         return ""
-    each = f"{fit.scale:.3f} tokens for each of {found.encoding}"
+    each = f"{fit.scale:.3f} for each token of {found.encoding}"
     if found.counter is None:
         more = "more" if fit.scale > 1 else "fewer"
         return (
