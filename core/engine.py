@@ -111,7 +111,7 @@ class UnitFeed:
         self._grouper: Grouper | None = None
         self._groups: list[Any] = []
         self._count = -1
-        self._reader: tuple[object, tuple[Rule, ...]] | None = None
+        self._reader: tuple[object, tuple[Rule, ...], tuple[str, ...] | None] | None = None
         self._head: FixedPart | None = None
         self._fixed: dict[object, FixedPart] = {}
         self._said: frozenset[str] = frozenset()
@@ -132,7 +132,7 @@ class UnitFeed:
         `head_key` tells heads apart; `messages_from(n)` gives the request's messages from the n-th on.
         """
         rules = engine.rules_with(hints)
-        reader = (engine.reader, rules)
+        reader = (engine.reader, rules, hints.results)
         fresh = shared < self._count or reader != self._reader
         if fresh:
             self._made = {}
@@ -140,7 +140,7 @@ class UnitFeed:
         if grouper is not None and not fresh:
             groups = grouper.push(_messages(engine, messages_from(shared)))
         if grouper is None or groups is None:
-            fresh, grouper = True, Grouper(engine.dialect)
+            fresh, grouper = True, Grouper(engine.dialect, hints.results)
             groups = grouper.push(_messages(engine, messages_from(0))) or []
         if engine.ages:
             self._groups = [*groups] if fresh else [*self._groups, *groups]

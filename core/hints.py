@@ -7,12 +7,16 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from .errors import RequestError
-from .rules import Eviction, Match, Rule, Tier, Treatment
+from .rules import Eviction, Match, Rule, Tier, Treatment, pattern_fault
 
 
 @dataclass(frozen=True, slots=True)
 class Hints:
-    """Hints of one request. `retrieval` and `pins` name spans by their id or by a tool call's id."""
+    """Hints of one request. `retrieval` and `pins` name spans by their id or by a tool call's id.
+
+    `results` are regular expressions by which user texts after a reply are known as results of tools: for an agent
+    that has them as text. None goes by the formats that are known, an empty list finds none.
+    """
 
     goal: str | None = None
     facts: tuple[str, ...] = ()
@@ -21,17 +25,24 @@ class Hints:
     active_tools: tuple[str, ...] = ()
     retrieval: tuple[str, ...] = ()
     pins: tuple[str, ...] = ()
+    results: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         """Take any sequence of texts for a tuple. RequestError for anything else."""
-        for name in ("facts", "bindings", "active_tools", "retrieval", "pins"):
+        for name in ("facts", "bindings", "active_tools", "retrieval", "pins", "results"):
             value = getattr(self, name)
+            if name == "results" and value is None:
+                continue
             if isinstance(value, str) or not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
                 raise RequestError(f"The hint {name!r} is a list of texts, not {value!r}.")
             object.__setattr__(self, name, tuple(value))
         for name in ("goal", "memory"):
             if not isinstance(getattr(self, name), str | None):
                 raise RequestError(f"The hint {name!r} is a text or null, not {getattr(self, name)!r}.")
+        for pattern in self.results or ():
+            fault = pattern_fault(pattern)
+            if fault is not None:
+                raise RequestError(f"The hint 'results' has {pattern!r}, which is no regular expression: {fault}")
 
     @classmethod
     def of(cls, hints: Hints | Mapping[str, Any] | None) -> Hints:

@@ -67,7 +67,7 @@ class Match:
             and self.role in (None, role)
             and (self.tool is None or fnmatchcase(tool, self.tool))
             and (self.section is None or fnmatchcase(section, self.section))
-            and (self.pattern is None or _is_in(self.pattern, text))
+            and (self.pattern is None or is_in(self.pattern, text))
         )
 
 
@@ -151,7 +151,7 @@ def _compiled(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-def _is_in(pattern: str, text: str) -> bool:
+def is_in(pattern: str, text: str) -> bool:
     """Return whether a pattern stands in a text; half a surrogate pair in it matches nothing."""
     try:
         return _compiled(pattern).search(text) is not None

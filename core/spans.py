@@ -63,6 +63,8 @@ class Span:
 
 
 EMPTY = Part(PartKind.TEXT)
+TOLD_BY = "tool"
+"""The tool of a result told as text that does not name it."""
 
 _PLAIN_KINDS = {
     PartKind.THINKING: SpanKind.THINKING,
@@ -78,6 +80,8 @@ _RETRIEVED = frozenset({Tier.CONTEXTUAL, Tier.KNOWLEDGE})
 
 def span_kind(part: Part, role: str) -> SpanKind:
     """Return the kind of a message part."""
+    if part.told:
+        return SpanKind.TOOL_RESULT
     if part.kind is not PartKind.TEXT:
         return _PLAIN_KINDS[part.kind]
     if marks.is_summary(part.text):
@@ -98,6 +102,8 @@ def unit_spans(messages: Sequence[Message], first: int, costs: Iterable[int], ru
             count, tool = next(tokens), part.name
             if part.kind is PartKind.TOOL_RESULT:
                 tool = names.get(part.call_id) or part.name or lone
+            elif part.told:
+                tool = part.name or lone or TOLD_BY
             found.append(_message_span(part, message.role, index, place, tool, count, rules))
     return found
 

@@ -3,7 +3,7 @@
 A step is one model reply with all results of its calls; every other message is a unit of its own. A result that
 arrives late, with other messages between it and its call, joins everything from the call to the result into one
 unit: providers refuse a call without its result, and moving messages would not be the transcript any more. So does a
-call that a running program made: it goes with the program.
+call that a running program made: it goes with the program. A result that was told as text goes with its reply too.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .dialects.base import Dialect, Message, PartKind
 from .rules import Rule
 from .spans import Span, SpanKind, unit_spans
 from .tokens import Counter
+from .told_results import as_result
 from .wire import Wire
 
 
@@ -64,10 +65,14 @@ class _Group:
 
 
 class Grouper:
-    """Groups a growing list of messages into units. A group that was taken is final."""
+    """Groups a growing list of messages into units. A group that was taken is final.
 
-    def __init__(self, dialect: Dialect) -> None:
+    `results` are regular expressions of results told as text; None goes by the known formats.
+    """
+
+    def __init__(self, dialect: Dialect, results: Sequence[str] | None = None) -> None:
         self._continues = dialect.continues
+        self._results = results
         self._groups: list[_Group] = []
         self._open_calls: dict[str, int] = {}
         self._taken = 0
@@ -77,6 +82,8 @@ class Grouper:
     def push(self, messages: Sequence[Message]) -> list[_Group] | None:
         """Return the groups of the new messages, or None if one of them belongs to a group already taken."""
         for message in messages:
+            if self._groups and self._groups[-1].is_step:
+                message = as_result(message, self._results)
             at = self._home(message)
             if at is not None and at < self._taken:
                 return None

@@ -22,7 +22,7 @@ DIALECTS = tuple(WRITERS)
 LISTS = {"openai_chat": "messages", "openai_responses": "input", "anthropic": "messages", "gemini": "contents"}
 """The key under which a body has its messages."""
 MODELS = ["gpt-4o", "gpt-4", "gpt-5", "claude-opus-4-7"]
-_COMMON = ["user", "user", "assistant", "assistant", "step", "step", "step", "step"]
+_COMMON = ["user", "user", "assistant", "assistant", "step", "step", "step", "step", "told"]
 
 
 def _events(writer: Any) -> list[str]:

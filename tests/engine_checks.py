@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from core.decisions import Decision
+from core.dialects import Message
 from core.dialects import dialect as dialect_named
+from core.dialects.base import PartKind
 from core.engine import counter_of
 from core.marks import STUB
 from core.plan import Action, Status
@@ -21,6 +23,7 @@ from core.wire import dump
 from tests.engine_bodies import Wire
 from tests.engine_configurations import KINDS, summarise
 from tests.engine_texts import check_texts
+from tests.engine_values import TOLD
 from tests.engine_wires import check_wires
 
 SHRUNK = ("shrink", "rules.max_tokens")
@@ -77,14 +80,19 @@ def check_accounts(config: Mapping[str, Any], body: Wire, result: Result) -> Non
     assert sent.tokens_before == result.tokens_after, "not what is really sent"
     retrieved = any(span.kind is SpanKind.RETRIEVAL for unit in result.plan.log.units for span in unit.spans)
     if config["strategy"]["kind"] in KINDS and not retrieved:
-        assert _by_kind(sent) == _by_kind(result)
+        told = any(part.told for unit in result.plan.log.units for message in unit.messages for part in message.parts)
+        assert _by_kind(sent, told) == _by_kind(result, told)
     assert result.tokens_after <= result.tokens_before
 
 
-def _by_kind(result: Result) -> dict[str, int]:
-    """Tokens by span kind, without what tells a leading system message from a later one: it is read in sections."""
+def _by_kind(result: Result, told: bool) -> dict[str, int]:
+    """Tokens by span kind, without what tells a leading system message from a later one: it is read in sections.
+
+    What stands for a result that was told as text is read as the user's when it is assembled again.
+    """
     same = {SpanKind.IMAGE: "aside", SpanKind.OTHER: "aside", SpanKind.OVERHEAD: "aside"}
     same[SpanKind.EXAMPLES] = same[SpanKind.SUMMARY] = "instructions"
+    same |= {SpanKind.TOOL_RESULT: "told", SpanKind.USER: "told"} if told else {}
     found: Counter[str] = Counter()
     for kind, tokens in result.plan.kinds().items():
         found[same.get(kind, kind)] += tokens
@@ -170,7 +178,8 @@ def must_stay(body: Wire, dialect: str) -> set[int]:
     """
     spoken = dialect_named(dialect)
     read = [spoken.message(wire) for wire in spoken.split(body)[1]]
-    users = [at for at, message in enumerate(read) if message.is_said]
+    told = told_results(read)
+    users = [at for at, message in enumerate(read) if message.is_said and at not in told]
     replies = [at for at, message in enumerate(read) if message.role == "assistant"]
     found = [at for at, message in enumerate(read) if message.role == "system"] + users[-1:]
     plain = [at for at in users if not read[at].results]
@@ -182,4 +191,17 @@ def must_stay(body: Wire, dialect: str) -> set[int]:
         ids = {call.call_id for message in read[first : replies[-1] + 1] for call in message.calls}
         answers = [at for at in range(first, len(read)) if read[at].role != "assistant"]
         found += [at for at in answers if any(part.call_id in ids for part in read[at].results)]
+        found += [at for at in told if told[at] == replies[-1]]
     return set(found)
+
+
+def told_results(read: Sequence[Message]) -> dict[int, int]:
+    """The user messages that tell results as text, each with the reply that it comes after."""
+    found: dict[int, int] = {}
+    for at, message in enumerate(read):
+        texts = [part.text for part in message.parts if part.kind is PartKind.TEXT]
+        if at and message.role == "user" and texts and texts[0].startswith(TOLD):
+            before = at - 1 if read[at - 1].role == "assistant" else found.get(at - 1)
+            if before is not None:
+                found[at] = before
+    return found

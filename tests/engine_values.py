@@ -38,6 +38,9 @@ SAID = st.sampled_from([*_SAID, *_PUT_IN])
 TEXTS = st.one_of(SAID, SAID, SAID, SAID, st.just(" \n"))
 CONTENT = st.one_of(TEXTS, TEXTS, TEXTS, st.sampled_from(["", None]))
 OUTPUTS = st.sampled_from(_SAID)
+TOLD = "EXECUTION RESULT of ["
+"""How a tool's result begins that is told as text."""
+_TOLD = st.sampled_from([f"{TOLD}run_python]:\n{said}" for said in ("", "ok", "line of a log\n" * 30, RECORDS)])
 """Texts that may stand inside of other JSON."""
 SYSTEM_TEXTS = st.sampled_from(
     [
@@ -83,15 +86,24 @@ class Writer:
     def __init__(self, draw: Any, tidy: bool = False) -> None:
         self.draw, self.tidy, self.ids = draw, tidy, Ids(draw, tidy)
         self._notes = 0
+        self._tells = False
 
     def chance(self, of: int) -> bool:
         return bool(self.draw(st.integers(1, of)) == of)
 
     def text(self) -> str:
-        return str(self.draw(SAID if self.tidy else TEXTS))
+        return str(self.draw(_TOLD if self._tells else SAID if self.tidy else TEXTS))
 
     def content(self) -> Any:
-        return self.draw(SAID if self.tidy else CONTENT)
+        return self.draw(_TOLD if self._tells else SAID if self.tidy else CONTENT)
+
+    def told(self) -> list[Wire]:
+        """Write a reply and the results that a user message tells, one or two of them."""
+        reply = self.assistant()  # type: ignore[attr-defined]
+        self._tells = True
+        results = [message for _ in range(2 if self.chance(5) else 1) for message in self.user()]  # type: ignore[attr-defined]
+        self._tells = False
+        return [*reply, *results]
 
     def noted(self, wire: Wire, of: int = 9) -> Wire:
         """Give one of so many an unknown key."""

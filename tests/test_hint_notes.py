@@ -87,7 +87,7 @@ def test_captured_hints_are_replayed_as_far_as_they_can_be_used() -> None:
         (),
         (f"The hint 'pins' names 'm9.0': {NO_SPAN}",),
         ("The hint 'pins' is a list of texts, not 'm0.0'.",),
-        ("Hints have no 'gaol'; known are goal, facts, memory, bindings, active_tools, retrieval, pins.",),
+        ("Hints have no 'gaol'; known are goal, facts, memory, bindings, active_tools, retrieval, pins, results.",),
     ]
     assert notes[1] == notes[1]
 

@@ -35,7 +35,9 @@ ARGUMENTS: tuple[Wire, ...] = (
 )
 MARK = {"cache_control": {"type": "ephemeral"}}
 PIXEL = "iVBORw0KGgo="
-STRAY = ("unanswered", "unasked")
+STRAY = ("unanswered", "unasked", "told")
+TOLD = "OBSERVATION:\nline of a log\n"
+"""A result that is told as text."""
 
 
 class Writer:
@@ -44,9 +46,18 @@ class Writer:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.used = 0
+        self.tells = False
 
     def text(self) -> str:
-        return self.random.choice(TEXTS)
+        return TOLD * self.random.randint(1, 6) if self.tells else self.random.choice(TEXTS)
+
+    def told(self) -> list[Wire]:
+        """A reply and one or two messages that tell results."""
+        reply = self.said()  # type: ignore[attr-defined]
+        self.tells = True
+        results = [message for _ in range(self.random.randint(1, 2)) for message in self.user()]  # type: ignore[attr-defined]
+        self.tells = False
+        return [*reply, *results]
 
     def one_in(self, number: int) -> bool:
         return self.random.randrange(number) == 0

@@ -46,6 +46,8 @@ class Part:
     """The place inside the item at `place`, for a message that holds items with content lists of their own."""
     fixed: bool = False
     """Whether no other text may stand in its place: its text renders a structure that the provider asks for."""
+    told: bool = False
+    """Whether it is a text that tells a tool's result, in a user message that follows the reply which asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ class Message:
 
     @property
     def results(self) -> list[Part]:
-        """The tool results in this message."""
-        return [part for part in self.parts if part.kind is PartKind.TOOL_RESULT]
+        """The tool results in this message, those told as text included."""
+        return [part for part in self.parts if part.kind is PartKind.TOOL_RESULT or part.told]
 
     @property
     def is_stand_in(self) -> bool:
@@ -74,6 +76,8 @@ class Message:
     @property
     def is_said(self) -> bool:
         """Whether the user says something in it, be it nothing or an image, beside results and what they hold."""
+        if any(part.told for part in self.parts):
+            return any(part.kind is PartKind.TEXT and not part.told for part in self.parts)
         places = {part.place for part in self.results}
         return self.role == "user" and (not self.parts or any(part.place not in places for part in self.parts))
 

@@ -47,8 +47,8 @@ class Masks:
         """Look at the units that were added to the log."""
         for unit in self._log.units[len(self._made) :]:
             if self._key not in unit.memo:
-                results = self.maskable(unit)
-                unit.memo[self._key] = (self.edit(unit, results), len(results))
+                spans = self.maskable(unit)
+                unit.memo[self._key] = (self.edit(unit, spans), len(_by_result(unit, spans)))
             self._append(unit, *unit.memo[self._key])
 
     def _append(self, unit: Unit, made: Edit | None, results: int) -> None:
@@ -62,7 +62,8 @@ class Masks:
         """Return the unit with only so many of its results masked, the first ones."""
         key = f"{number} of {self._key}"
         if key not in unit.memo:
-            unit.memo[key] = self.edit(unit, self.maskable(unit)[:number])
+            first = _by_result(unit, self.maskable(unit))[:number]
+            unit.memo[key] = self.edit(unit, [span for spans in first for span in spans])
         made: Edit | None = unit.memo[key]
         return made
 
@@ -96,6 +97,15 @@ class Masks:
 
 
 REASON = "an older tool result"
+
+
+def _by_result(unit: Unit, spans: Sequence[Span]) -> list[list[Span]]:
+    """Return spans by the result that they are of: the texts of one message tell one result."""
+    found: dict[object, list[Span]] = {}
+    for span in spans:
+        told = unit.messages[span.message - unit.first].parts[span.part].told
+        found.setdefault(span.message if told else span.id, []).append(span)
+    return list(found.values())
 
 
 def _pattern(placeholder: str) -> re.Pattern[str]:
