@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from .branch import Branch
+from .calibration import CalibratedCall
 from .finding import Finding, Level, calls_by_log, calls_of
 from .refetches import made_likelier, refetches
 from .replay import Replay
@@ -60,16 +61,31 @@ def counts_drift(replay: Replay) -> Iterator[Finding]:
     """Find reported totals that say that the recorded prompt is not what was sent, or that the reserve is too small."""
     calibration, reserve = replay.calibration, replay.config.budget.reserve_ratio
     if calibration.problem:
-        yield Finding("not_what_was_sent", Level.WARNING, calibration.problem, figures={"growth": calibration.growth})
+        yield Finding(
+            name="not_what_was_sent",
+            level=Level.WARNING,
+            sentence=calibration.problem,
+            call=_furthest(calibration.calls, lambda row: row.difference),
+            figures={"growth": calibration.growth},
+        )
     for model, drift in calibration.by_model.items():
         if drift.reserve_ratio > reserve:
+            of_model = [call.model == model for call in replay.transcript.calls]
+            rows = [row if own else None for own, row in zip(of_model, calibration.calls, strict=True)]
             yield Finding(
                 name="drift_above_margin",
                 level=Level.WARNING,
                 sentence=f"In 99% of {counted(drift.calls, 'call')}, counts for {model} fall short of the reported"
                 f" total by up to {drift.reserve_ratio:.1%}; the reserve is {reserve:.1%}.",
+                call=_furthest(rows, lambda row: None if row.surcharge else row.error),
                 figures={"reserve_ratio": drift.reserve_ratio, "calls": drift.calls},
             )
+
+
+def _furthest(rows: Sequence[CalibratedCall | None], value: Callable[[CalibratedCall], float | None]) -> int | None:
+    """Return the call with the largest of some values; None if none is known."""
+    known = {call: found for call, row in enumerate(rows) if row is not None and (found := value(row)) is not None}
+    return max(known, key=known.__getitem__, default=None)
 
 
 def tool_output_share(replay: Replay) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from .decisions import NOTHING, Injected
 from .plan import Plan
 from .prefix import Cause, Prefix
-from .spans import SpanKind
+from .spans import FixedPart, SpanKind
 
 
 def head_tokens(plan: Plan) -> int:
@@ -41,7 +41,7 @@ class _Block(NamedTuple):
 
 def fixed_prefix(before: Plan, after: Plan) -> Prefix | None:
     """Return what two fixed parts share if they differ; None if they are the same."""
-    if before.fixed is after.fixed:
+    if before.fixed is after.fixed or _texts(before.fixed) == _texts(after.fixed):
         if before.head is after.head:
             return None
         if _deferred(before) == _deferred(after):
@@ -52,6 +52,19 @@ def fixed_prefix(before: Plan, after: Plan) -> Prefix | None:
     cause = Cause.TOOLS if found.is_tools else Cause.SYSTEM
     by_plan = found.span_id in _touched(before) or found.span_id in _touched(after)
     return Prefix(found.tokens, cause, span_id=found.span_id, by_plan=by_plan)
+
+
+def _texts(fixed: FixedPart) -> tuple[str, ...]:
+    """Return all texts of a fixed part with a mark of each tool, tools first; heads read anew are mostly the same."""
+    known: tuple[str, ...] | None = fixed.memo.get(TEXTS)
+    if known is None:
+        tools = [text for tool in fixed.tools for text in (tool.text, TOOL_MARK)]
+        others = [span.text for span in fixed.spans if span.kind is not SpanKind.TOOL_DEFINITION]
+        known = fixed.memo[TEXTS] = (*tools, *others)
+    return known
+
+
+TEXTS, TOOL_MARK = "texts", "\0tool"
 
 
 def _injected_prefix(old: Sequence[Injected], new: Sequence[Injected], tokens: int) -> Prefix | None:

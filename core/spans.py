@@ -131,6 +131,8 @@ class FixedPart:
     """The part before shrinkers, where they changed it."""
     shrunk: Mapping[str, Any] = field(default_factory=dict)
     """What shrinkers put into its sections, by span id."""
+    memo: dict[Any, Any] = field(default_factory=dict)
+    """What was found out about it; no part of its value."""
 
     @property
     def sections(self) -> list[Span]:

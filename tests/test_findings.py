@@ -287,7 +287,10 @@ def test_reported_totals_that_grow_away_say_so() -> None:
     )
     made = played(with_changes(transcript, calls=calls), None)
     assert found(made)["not_what_was_sent"].sentence == made.calibration.problem
+    assert found(made)["not_what_was_sent"].call == 7, "the call that lacks most"
     assert found(made)["drift_above_margin"].figures["calls"] == 7
+    errors = [row.error or 0.0 for row in made.calibration.calls]
+    assert found(made)["drift_above_margin"].call == errors.index(max(errors))
     exact = tuple(with_changes(call, usage=Usage(input=t)) for call, t in zip(calls, sent, strict=True))
     names = found(played(with_changes(transcript, calls=exact), None))
     assert "not_what_was_sent" not in names and "drift_above_margin" not in names
