@@ -40,6 +40,15 @@ NONE = [
     "Observation: it works now",
     "[1] Result: good",
     "[note] result: good",
+    "[note] Result: good",
+    "[note] Result:\ngood",
+    "[Staging] Result: build failed, please look at it.",
+    "[read_file] Result: is what I see in the log, why?",
+    "OBSERVATION: please never delete these files.",
+    "<tool_response> is a tag, what does it mean?",
+    "EXECUTION RESULT of [ls]: what does this line of the log mean?",
+    "<returncode>1</returncode> is what it says.",
+    "I see this:\n(Current directory: /r)\nbash-$ ",
     "Look at this: EXECUTION RESULT of [ls]:\nx",
     "My bash-$ prompt is gone.",
     "[summary] asked about a file",
@@ -98,6 +107,22 @@ def test_a_message_of_several_texts_is_one_result_and_what_a_person_says_in_it_s
     answered = as_result(message(head, "<answer>\nThe first one.\n</answer>", rest))
     assert [part.told for part in answered.parts] == [True, False, True]
     assert (made.is_said, answered.is_said) == (False, True)
+
+
+def test_what_a_person_says_beside_a_result_stays_theirs() -> None:
+    first, second = FORMS["OpenHands"][0], FORMS["Roo Code"][0]
+    merged = as_result(message(first, "Stop. Never touch production.", second))
+    assert [(part.told, part.name) for part in merged.parts] == [
+        (True, "execute_bash"),
+        (False, ""),
+        (True, "read_file"),
+    ]
+    assert merged.is_said
+
+
+def test_what_a_strategy_put_in_is_no_result_whatever_a_hint_says() -> None:
+    summary = message("[summary] RESULT> 3")
+    assert as_result(summary, ["RESULT>"]) is summary
 
 
 @pytest.mark.parametrize("form", FORMS)
