@@ -1,7 +1,8 @@
 """Which earlier call each call goes on from, so that conversations recorded in turns are each compared with themselves.
 
-It is the newest earlier call of the same model that shares most of the branch. Nodes that a branch leaves remember the
-last call that went through them, so no call looks at all the earlier ones.
+It is the newest earlier call of the same model that shares most of the branch. A call walks up what no call of its
+model had before, and a tree of maxima over the numbered messages tells the newest call below the message it comes to.
+So each message is passed once, and no call looks at all the earlier ones.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .intervals import intervals
 from .transcript import ROOT, Transcript
 
 
@@ -38,42 +40,49 @@ def chain_links(transcript: Transcript, lasts: Sequence[int], models: Sequence[s
 
 
 class _Track:
-    """The calls of one model: the branch of the newest, and what went through the nodes that it left."""
+    """The calls of one model, by the messages that their prompts end with."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._parents, self._depths = transcript.parents, transcript.depths
-        self._path: list[int] = []
-        self._through: dict[int, int] = {}
+        self._intervals, self._size = intervals(transcript), len(transcript.parents)
+        self._newest_in = [-1] * (2 * self._size)
+        self._seen: set[int] = set()
         self._newest = -1
         self._by_head: dict[int, int] = {}
 
     def link(self, call: int, last: int, head: int) -> Link:
         """Return what a call goes on from, and take it."""
         node = last
-        while node != ROOT and not self._is_on_path(node) and node not in self._through:
+        while node != ROOT and node not in self._seen:
+            self._seen.add(node)
             node = self._parents[node]
         if self._newest < 0:
             found = NO_LINK
         elif node == ROOT:
             found = Link(self._by_head.get(head, self._newest))
         else:
-            before = self._newest if self._is_on_path(node) else self._through[node]
-            found = Link(before, self._depths[node] + 1)
-        self._go(last)
+            found = Link(self._through(node), self._depths[node] + 1)
+        self._take(call, last)
         self._newest = self._by_head[head] = call
         return found
 
-    def _is_on_path(self, node: int) -> bool:
-        depth = self._depths[node]
-        return depth < len(self._path) and self._path[depth] == node
+    def _take(self, call: int, last: int) -> None:
+        """Note a call as the newest in each stretch of messages, halved again and again, that has its last one."""
+        place = self._size + self._intervals.starts[last] if last != ROOT else 0
+        while place:
+            self._newest_in[place] = call
+            place //= 2
 
-    def _go(self, last: int) -> None:
-        """Follow another branch, and remember what went through the nodes left."""
-        new = []
-        while last != ROOT and not self._is_on_path(last):
-            new.append(last)
-            last = self._parents[last]
-        shared = 0 if last == ROOT else self._depths[last] + 1
-        for node in self._path[shared:]:
-            self._through[node] = self._newest
-        self._path[shared:] = reversed(new)
+    def _through(self, node: int) -> int:
+        """Return the newest call whose prompt has a message."""
+        first, stop = (self._size + end[node] for end in self._intervals)
+        found = -1
+        while first < stop:
+            if first % 2:
+                found = max(found, self._newest_in[first])
+                first += 1
+            if stop % 2:
+                stop -= 1
+                found = max(found, self._newest_in[stop])
+            first, stop = first // 2, stop // 2
+        return found

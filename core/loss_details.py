@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .branch import Branch
 from .decisions import Action
+from .intervals import intervals
 from .spans import FixedPart, Span, SpanKind
 from .uses import Uses
 from .watched_texts import Use
@@ -86,24 +85,7 @@ class Gone:
         """Whether a call's prompt has the message `node`; for the fixed part, whether it is that of the call `last`."""
         if node < 0:
             return self._head(call) == self._head(last)
-        starts, stops = self._intervals
-        return starts[node] <= starts[self._replay.last_message(call)] < stops[node]
-
-    @cached_property
-    def _intervals(self) -> tuple[Sequence[int], Sequence[int]]:
-        """Return a numbering of the messages in which everything after a message is one stretch, and its end."""
-        parents = self._replay.transcript.parents
-        sizes = [1] * (len(parents) + 1)
-        for node in range(len(parents) - 1, -1, -1):
-            sizes[parents[node]] += sizes[node]
-        starts, free = [0] * (len(parents) + 1), [1] * (len(parents) + 1)
-        free[-1] = 0
-        for node, parent in enumerate(parents):
-            starts[node] = free[parent]
-            free[parent] += sizes[node]
-            free[node] = starts[node] + 1
-        starts[-1] = -1
-        return starts, [start + size for start, size in zip(starts, sizes, strict=True)]
+        return intervals(self._replay.transcript).holds(node, self._replay.last_message(call))
 
 
 def _kind(plan: Plan, message: int, span_id: str) -> SpanKind:
