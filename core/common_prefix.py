@@ -7,7 +7,7 @@ compared one by one. The order is the providers': tools, then system, then messa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from .decisions import NO_REPLACEMENTS, Action, Edit, Fate, Replacement, Run
@@ -35,6 +35,8 @@ def common_prefix(before: Plan, after: Plan, shared: int, count: Count) -> Prefi
         return _read_anew(before, after, shared, count)
     if isinstance(before, PublishedPlan) and isinstance(after, PublishedPlan):
         return _published(before, after)
+    if isinstance(before, TriagePlan) and isinstance(after, TriagePlan) and before.history is not after.history:
+        return _read_anew(before, after, shared, count)
     if isinstance(before, TriagePlan) or isinstance(after, TriagePlan):
         return _triaged(before, after)
     unit = _first_difference(before, after)
@@ -101,7 +103,7 @@ def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
         end = min(mine.stop, theirs.stop, stop)
         if mine.fate is not theirs.fate and _sends(mine) is not _sends(theirs):
             for index in range(start, end):
-                if before.fate(index)[0] is not after.fate(index)[0]:
+                if before.fate(index)[0] is not after.fate(index)[0] and not _sent_alike(before, after, index):
                     return index
         if end > start:
             start = end
@@ -121,9 +123,15 @@ def _first_edited(before: Plan, after: Plan, stop: int) -> int:
         return stop
     first = stop
     for at in before.edits.keys() | after.edits.keys():
-        if at < first and before.edits.get(at) != after.edits.get(at):
+        if at < first and before.edits.get(at) != after.edits.get(at) and not _sent_alike(before, after, at):
             first = at
     return first
+
+
+def _sent_alike(before: Plan, after: Plan, index: int) -> bool:
+    """Whether two plans send a unit with the same texts, one by an edit of its own and one among many replaced."""
+    old, new = _rendered(before, index), _rendered(after, index)
+    return old is not None and new is not None and old.texts == new.texts
 
 
 def _triaged(before: Plan, after: Plan) -> Prefix:
@@ -154,6 +162,8 @@ def _first_change(before: TriagePlan, after: TriagePlan) -> tuple[int, int]:
 def _read_anew(before: Plan, after: Plan, shared: int, count: Count) -> Prefix:
     """Compare piece by piece where a conversation was read anew, as after a branch."""
     old, new, tokens = list(_pieces(before)), list(_pieces(after)), head_tokens(after)
+    if _is_first(before, after, PublishedPlan):
+        old, new = (list(_by_message(pieces, count)) for pieces in (old, new))
     same = 0
     for mine, theirs in zip(old, new, strict=False):
         if mine.content != theirs.content:
@@ -201,6 +211,15 @@ def _unit_piece(plan: Plan, index: int, edit: Edit | None) -> _Piece:
     unit = plan.log.units[index]
     content: Any = unit.messages if edit is None else (unit.messages, edit)
     return _Piece(index, content, (edit or unit).tokens, Rendered(unit, edit))
+
+
+def _by_message(pieces: Iterable[_Piece], count: Count) -> Iterator[_Piece]:
+    """Yield what is sent message by message, as the published program sends it."""
+    for piece in pieces:
+        if piece.rendered is None or piece.rendered.edit is not None:
+            yield piece
+        else:
+            yield from (_Piece(piece.unit, message, count([message])) for message in piece.rendered.unit.messages)
 
 
 def sent_before(plan: Plan, unit: int) -> int:

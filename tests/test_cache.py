@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -226,6 +227,18 @@ def test_prefixes_are_those_of_the_bodies_sent(config: dict[str, Any], seed: int
         assert least <= found.tokens <= most, call
         broken += found.cause is not Cause.NONE
     assert broken > 0
+
+
+@pytest.mark.parametrize("at", [41, 83])
+def test_a_priority_below_all_others_breaks_no_prefix_by_itself(at: int) -> None:
+    transcript = seeded(120, 1)
+    text = str(transcript.messages[at]["content"])
+    rule = {"match": {"pattern": re.escape(text[:40])}, "priority": -5}
+    made = replay(transcript, {"budget": {"soft_limit": 3000}, "strategy": {"kind": "span_triage"}, "rules": [rule]})
+    for call in range(1, len(transcript.calls)):
+        found = common_prefix(made.plan(call - 1), made.plan(call), 10**9, count)
+        least, most = bounds(made, call)
+        assert least <= found.tokens <= most, call
 
 
 def count(messages: Sequence[Message]) -> int:

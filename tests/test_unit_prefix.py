@@ -56,11 +56,11 @@ def parallel(dialect: str, calls: int, each: int = 3) -> list[Wire]:
     return [{**whole, LISTS[dialect]: whole[LISTS[dialect]][: 1 + size * at]} for at in range(1, calls + 1)]
 
 
-def played(dialect: str, bodies: list[Wire], strategy: Wire) -> Replay:
+def played(dialect: str, bodies: list[Wire], strategy: Wire, **more: Any) -> Replay:
     builder = TranscriptBuilder(dialect)
     for made in bodies:
         builder.call(builder.body({**made, "model": "gpt-4o"}), response=None, model="gpt-4o")
-    return replay(builder.build(), {"counter": {"kind": "cjk_estimate"}, "strategy": strategy})
+    return replay(builder.build(), {"counter": {"kind": "cjk_estimate"}, "strategy": strategy, **more})
 
 
 @EVERY
@@ -75,6 +75,35 @@ def test_masking_leaves_the_reply_and_the_results_before(dialect: str, keep: int
             plan = made.plan(after)
             assert row.prefix > plan.fixed.tokens + plan.log.totals[1]  # more than the task
     assert broken >= 2
+
+
+@EVERY
+def test_a_unit_masked_in_part_is_the_same_when_it_counts_as_whole(dialect: str) -> None:
+    """Of each pair of results one is too short to be masked, so the unit is an edit first and one of many later."""
+    steps = [step(f"c{at}x0", f"c{at}x1", text=f"a{at}") for at in range(6)]
+    text = json.dumps(body(dialect, user("task"), *steps, said("done")))
+    for at in range(6):
+        text = text.replace(f'"rc{at}x0"', json.dumps(long(f"rc{at}x0", 60)))
+    whole = json.loads(text)
+    size = (len(whole[LISTS[dialect]]) - 2) // 6
+    bodies = [{**whole, LISTS[dialect]: whole[LISTS[dialect]][: 1 + size * at]} for at in range(1, 7)]
+    made = played(dialect, bodies, {**MASKS, "keep": 3})
+    assert made.cache.break_count >= 3
+    for call in range(1, 6):
+        repeated = tokens(shared(made.request(call - 1), made.request(call), dialect), dialect)
+        assert made.cache.calls[call].prefix == repeated
+
+
+@EVERY
+def test_the_published_program_repeats_what_it_leaves_alone(dialect: str) -> None:
+    """With fewer messages than it keeps and no room for summaries it sends all as they are, after an untouched prompt."""
+    asked = [part for at in range(2) for part in (user(long(f"q{at}", 40)), said(long(f"a{at}", 40)))]
+    whole = body(dialect, *asked)
+    bodies = [{**whole, LISTS[dialect]: whole[LISTS[dialect]][:size]} for size in (1, 3)]
+    published = {"kind": "summarize_and_keep", "mode": "published", "keep_messages": 4}
+    made = played(dialect, bodies, published, budget={"soft_limit": 1})
+    assert made.request(1)[LISTS[dialect]] == bodies[1][LISTS[dialect]]
+    assert [row.prefix for row in made.cache.calls] == [0, made.calls["in_window"][0]]
 
 
 @EVERY
