@@ -96,7 +96,7 @@ def test_a_unit_masked_in_part_is_the_same_when_it_counts_as_whole(dialect: str)
 
 @EVERY
 def test_the_published_program_repeats_what_it_leaves_alone(dialect: str) -> None:
-    """With fewer messages than it keeps and no room for summaries it sends all as they are, after an untouched prompt."""
+    """With fewer messages than it keeps and no room for summaries it sends all, after a prompt that it left alone."""
     asked = [part for at in range(2) for part in (user(long(f"q{at}", 40)), said(long(f"a{at}", 40)))]
     whole = body(dialect, *asked)
     bodies = [{**whole, LISTS[dialect]: whole[LISTS[dialect]][:size]} for size in (1, 3)]

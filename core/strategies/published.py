@@ -99,7 +99,8 @@ class PublishedAssembler(UnitAssembler):
 
     def verbatim(self, places: Sequence[int]) -> int:
         """Return the tokens of messages sent one after the other, in the units that they then make."""
-        groups = Grouper(self.context.dialect).push([self.message(place) for place in places]) or []
+        grouper = Grouper(self.context.dialect, results=())  # what is told as text was marked when it was read
+        groups = grouper.push([self.message(place) for place in places]) or []
         return sum(self._group_cost(places[group.first], group.messages) for group in groups)
 
     def _group_cost(self, place: int, messages: Sequence[Message]) -> int:
