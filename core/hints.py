@@ -14,8 +14,8 @@ from .rules import Eviction, Match, Rule, Tier, Treatment, pattern_fault
 class Hints:
     """Hints of one request. `retrieval` and `pins` name spans by their id or by a tool call's id.
 
-    `results` are regular expressions by which user texts after a reply or its results are known as results of tools: for an agent
-    that has them as text. None goes by the formats that are known, an empty list finds none.
+    `results` are regular expressions by which user texts after a reply or its results are known as results of tools:
+    for an agent that has them as text. None goes by the formats that are known, an empty list finds none.
     """
 
     goal: str | None = None

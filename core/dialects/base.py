@@ -47,7 +47,7 @@ class Part:
     fixed: bool = False
     """Whether no other text may stand in its place: its text renders a structure that the provider asks for."""
     told: bool = False
-    """Whether it is a text that tells a tool's result, in a user message that follows the reply which asked for it, or its other results."""
+    """Whether it is a text that tells a tool's result, in a user message after the reply which asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
