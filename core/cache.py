@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .cache_reads import CacheReads, Sent
 from .cache_rules import CacheRule, cache_rule
-from .chains import Link, chain_links
+from .chains import Link, links_of
 from .common_prefix import common_prefix, inner
 from .decisions import Action, Decision
 from .dialects import Message, dialect
@@ -181,11 +181,11 @@ class _Walk:
 
     def __init__(self, replay: Replay) -> None:
         self._replay, self._dialect = replay, dialect(replay.transcript.dialect)
-        self._models = [replay.model_of(call) for call in range(len(replay.transcript.calls))]
-        self._links = _links(replay, self._models)
+        self._links = links_of(replay.transcript, replay.of_captured, replay.config.model.name)
         self._hidden = replay.calibration.not_recorded
         self._reads = CacheReads(replay)
-        self.rules = [cache_rule(model, self._dialect.name) for model in self._models]
+        calls = range(len(replay.transcript.calls))
+        self.rules = [cache_rule(replay.model_of(call), self._dialect.name) for call in calls]
 
     def row(self, call: int) -> CachedCall:
         """Predict one call."""
@@ -223,17 +223,6 @@ class _Walk:
         if before is None:
             return after
         return before if before < 0 else max(0, min(before, after))
-
-
-def _links(replay: Replay, models: Sequence[str | None]) -> list[Link]:
-    """Return what each call goes on from, the same for all strategies."""
-    transcript, captured = replay.transcript, replay.of_captured
-    key = ("chains", captured, replay.config.model.name)
-    known: list[Link] | None = transcript.memo.get(key)
-    if known is None:
-        lasts = [call.captured if captured else call.history for call in transcript.calls]
-        known = transcript.memo[key] = chain_links(transcript, lasts, models)
-    return known
 
 
 _HIDDEN_ANEW = frozenset({Cause.FIRST_CALL, Cause.MODEL, Cause.TOOLS})

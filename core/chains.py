@@ -24,6 +24,17 @@ class Link(NamedTuple):
 NO_LINK = Link(-1)
 
 
+def links_of(transcript: Transcript, captured: bool, model: str | None = None) -> list[Link]:
+    """Return what each call goes on from, as captured or by whole histories, made once; `model` stands for all."""
+    key = ("chains", captured, model)
+    known: list[Link] | None = transcript.memo.get(key)
+    if known is None:
+        lasts = [call.captured if captured else call.history for call in transcript.calls]
+        models = [model or transcript.model_of(call) for call in range(len(lasts))]
+        known = transcript.memo[key] = chain_links(transcript, lasts, models)
+    return known
+
+
 def chain_links(transcript: Transcript, lasts: Sequence[int], models: Sequence[str | None]) -> list[Link]:
     """Return for each call the one that it goes on from.
 

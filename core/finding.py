@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from .transcript import ROOT
+from .chains import links_of
 
 if TYPE_CHECKING:
     from .replay import Replay
@@ -45,13 +45,13 @@ def is_baseline(replay: Replay) -> bool:
     return replay.config.strategy.kind in BASELINES and not replay.config.shrink
 
 
-def on_chain(replay: Replay) -> list[bool]:
-    """Return for each call whether its prompt begins with the same message as that of the call before."""
-    roots: list[int] = []
-    for node, parent in enumerate(replay.transcript.parents):
-        roots.append(node if parent == ROOT else roots[parent])
-    firsts = [roots[last] if last != ROOT else ROOT for last in map(replay.last_message, calls_of(replay))]
-    return [bool(call) and first == firsts[call - 1] for call, first in enumerate(firsts)]
+def calls_before(replay: Replay) -> list[int]:
+    """Return for each call the one (0-based) that its conversation goes on from; -1 where none begins as it does.
+
+    It is the call that the cache compares with, unless the two have no message in common.
+    """
+    links = links_of(replay.transcript, replay.of_captured, replay.config.model.name)
+    return [link.before if link.shared else -1 for link in links]
 
 
 def calls_by_log(replay: Replay) -> list[list[int]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .dialects import dialect
 from .engine import soft_budget
-from .finding import Finding, Level, calls_of, on_chain
+from .finding import Finding, Level, calls_before, calls_of
 from .plan import Plan
 from .replay import Replay
 from .retention import rules_of
@@ -31,35 +31,40 @@ def core_tokens(fixed: FixedPart) -> int:
 def flickers(replay: Replay) -> Iterator[Finding]:
     """Find sections and tools that stand in a call and not in the next one of the same conversation."""
     names = _Names()
-    gone: dict[str, int] = {}
-    back: dict[str, int] = {}
-    for call, follows in enumerate(on_chain(replay)):
+    gone: dict[_Key, tuple[int, int]] = {}
+    back: dict[_Key, int] = {}
+    firsts: list[int] = []
+    for call, before in enumerate(calls_before(replay)):
+        firsts.append(call if before < 0 else firsts[before])
         now = names.of(replay.plan(call))
-        before = names.of(replay.plan(call - 1)) if follows else now
-        if now is before:
+        then = names.of(replay.plan(before)) if before >= 0 else now
+        if now is then:
             continue
-        for name in now.keys() - before.keys():
-            if name in gone:
-                back.setdefault(name, call)
-        for name in before:
-            if name not in now:
-                gone.setdefault(name, call)
+        for name in [name for name in now if name not in then and (firsts[call], name) in gone]:
+            back.setdefault((firsts[call], name), call)
+        for name in [name for name in then if name not in now]:
+            gone.setdefault((firsts[call], name), (before, call))
     if gone:
         yield _flicker(replay, names, gone, back)
 
 
-def _flicker(replay: Replay, names: _Names, gone: dict[str, int], back: dict[str, int]) -> Finding:
-    name = next(iter(back), next(iter(gone)))
-    call = gone[name]
-    returns = f"; it comes back in call {back[name] + 1}" if name in back else ""
-    more = f" So do {len(gone) - 1:,} more at some call." if len(gone) > 1 else ""
+_Key = tuple[int, str]
+"""The first call of a conversation, and the name of what its prompts had."""
+
+
+def _flicker(replay: Replay, names: _Names, gone: dict[_Key, tuple[int, int]], back: dict[_Key, int]) -> Finding:
+    key = next(iter(back), next(iter(gone)))
+    name, (before, call) = key[1], gone[key]
+    returns = f"; it comes back in call {back[key] + 1}" if key in back else ""
+    vanished, returned = ({name for _, name in found} for found in (gone, back))
+    more = f" So do {len(vanished) - 1:,} more at some call." if len(vanished) > 1 else ""
     return Finding(
         name="flickers",
         level=Level.WARNING if back else Level.NOTICE,
-        sentence=f"The {name} is in call {call} and missing in call {call + 1}{returns}.{more}",
-        call=call - 1,
-        span_ids=(names.of(replay.plan(call - 1))[name],),
-        figures={"vanished": len(gone), "returned": len(back)},
+        sentence=f"The {name} is in call {before + 1} and missing in call {call + 1}{returns}.{more}",
+        call=before,
+        span_ids=(names.of(replay.plan(before))[name],),
+        figures={"vanished": len(vanished), "returned": len(returned)},
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from .cache import CachedCall
 from .decisions import Action, Decision
 from .dialects import dialect
-from .finding import Finding, Level, calls_of, is_baseline, on_chain
+from .finding import Finding, Level, calls_before, calls_of, is_baseline
 from .plan import Plan
 from .replay import Replay
 from .summary_sizes import swaps
@@ -37,30 +37,30 @@ def did_nothing(replay: Replay) -> Iterator[Finding]:
 
 def not_steady(replay: Replay) -> Iterator[Finding]:
     """Find a window that falls again and again by more than a tenth."""
-    sent, follows = replay.calls["in_window"], on_chain(replay)
-    steps = [call for call in calls_of(replay) if follows[call]]
-    falls = [call for call in steps if sent[call] < sent[call - 1] * (1 - FALL)]
+    sent, before = replay.calls["in_window"], calls_before(replay)
+    steps = [call for call in calls_of(replay) if before[call] >= 0]
+    falls = [call for call in steps if sent[call] < sent[before[call]] * (1 - FALL)]
     if len(falls) < LEAST or len(falls) < len(steps) * FALL:
         return
-    worst = max(falls, key=lambda call: sent[call - 1] - sent[call])
+    worst = max(falls, key=lambda call: sent[before[call]] - sent[call])
+    high, low = sent[before[worst]], sent[worst]
     yield Finding(
         name="not_steady",
         level=Level.NOTICE,
         sentence=f"The window is not steady: it falls by more than {FALL:.0%} in {len(falls):,} of"
-        f" {counted(len(steps), 'call')}, most in call {worst + 1}: from {sent[worst - 1]:,} to {sent[worst]:,}.",
+        f" {counted(len(steps), 'call')}, most from call {before[worst] + 1} to call {worst + 1}: {high:,} to {low:,}.",
         call=worst,
-        figures={"falls": len(falls), "largest_fall": sent[worst - 1] - sent[worst]},
+        figures={"falls": len(falls), "largest_fall": high - low},
     )
 
 
 def thrash(replay: Replay) -> Iterator[Finding]:
     """Find a cut that goes back and forth: what was left out is sent again, and left out again."""
-    follows = on_chain(replay)
+    before = calls_before(replay)
     starts = [_untouched_from(replay.plan(call)) for call in calls_of(replay)]
-    back = [call for call in calls_of(replay) if follows[call] and starts[call] < starts[call - 1]]
-    again = [
-        call for call in back if any(follows[later] and starts[later] > starts[call] for later in _after(call, starts))
-    ]
+    back = {call for call, last in enumerate(before) if last >= 0 and starts[call] < starts[last]}
+    later = ((call, one) for call in calls_of(replay) for one in _earlier(call, before) if one in back)
+    again = sorted({one for call, one in later if starts[call] > starts[one]})
     if len(again) >= 2:
         yield Finding(
             name="thrash",
@@ -72,12 +72,17 @@ def thrash(replay: Replay) -> Iterator[Finding]:
         )
 
 
-def _after(call: int, starts: list[int]) -> range:
-    return range(call + 1, min(len(starts), call + 1 + LOOK_AHEAD))
+def _earlier(call: int, before: list[int]) -> Iterator[int]:
+    """Yield the calls that a call's conversation went through, the newest first, as far back as counts for thrash."""
+    for _ in range(LOOK_AHEAD):
+        call = before[call]
+        if call < 0:
+            return
+        yield call
 
 
 LOOK_AHEAD = 8
-"""Calls after which a return is no longer called thrash."""
+"""Calls of a conversation after which a return is no longer called thrash."""
 
 
 def _untouched_from(plan: Plan) -> int:
@@ -111,11 +116,11 @@ def summary_larger(replay: Replay) -> Iterator[Finding]:
 
 def prefix_broken(replay: Replay) -> Iterator[Finding]:
     """Find a plan that changes early with each call, so that the provider's prompt cache never holds."""
-    rows, follows = replay.cache.calls, on_chain(replay)
-    broken = [call for call in calls_of(replay) if follows[call] and rows[call].is_decided]
+    rows, goes_on = replay.cache.calls, [before >= 0 for before in calls_before(replay)]
+    broken = [call for call in calls_of(replay) if goes_on[call] and rows[call].is_decided]
     if not broken:
         return
-    steps = sum(follows[broken[0] :])
+    steps = sum(goes_on[broken[0] :])
     if len(broken) < LEAST or 2 * len(broken) < steps:
         return
     found = next((one for one in replay.cache.breaks if one.call == broken[0]), None)
@@ -144,18 +149,18 @@ def _what_moves(cause: str, decision: Decision | None) -> str:
 
 def fixed_part_changes(replay: Replay) -> Iterator[Finding]:
     """Find a recorded fixed part that changes in most calls, so that the cache begins anew each time."""
-    rows, follows = replay.cache.calls, on_chain(replay)
-    changed = [call for call in calls_of(replay) if follows[call] and _is_recorded_change(rows[call])]
-    if len(changed) < LEAST or 2 * len(changed) < sum(follows):
+    rows, goes_on = replay.cache.calls, [before >= 0 for before in calls_before(replay)]
+    changed = [call for call in calls_of(replay) if goes_on[call] and _is_recorded_change(rows[call])]
+    if len(changed) < LEAST or 2 * len(changed) < sum(goes_on):
         return
     cause = "the tools" if rows[changed[0]].cause == "tools changed" else "the system part"
     yield Finding(
         name="fixed_part_changes",
         level=Level.WARNING,
-        sentence=f"{len(changed):,} of {counted(sum(follows), 'call')} do not begin like the call before (first call"
-        f" {changed[0] + 1}: {cause}), so the prompt cache starts over each time.{_advice(replay)}",
+        sentence=f"{len(changed):,} of {counted(sum(goes_on), 'call')} do not begin like the one that they go on from"
+        f" (first call {changed[0] + 1}: {cause}), so the prompt cache starts over each time.{_advice(replay)}",
         call=changed[0],
-        figures={"changes": len(changed), "calls": sum(follows)},
+        figures={"changes": len(changed), "calls": sum(goes_on)},
     )
 
 

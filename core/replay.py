@@ -82,8 +82,7 @@ class Replay:
 
     def model_of(self, call: int) -> str | None:
         """Return the model that a call is judged by: the configuration's, else the one that answered."""
-        made = self.transcript.calls[call]
-        return self.config.model.name or made.model or _model(self.transcript.heads[made.head])
+        return self.config.model.name or self.transcript.model_of(call)
 
     def counter_of(self, call: int) -> Counter:
         """Return the counter that a call's prompt was counted with."""

@@ -129,6 +129,12 @@ class Transcript:
                 messages[position] = wire
         return dialect(self.dialect).join(self.heads[made.head], messages)
 
+    def model_of(self, call: int) -> str | None:
+        """Return the model that answered a call (0-based), or the one that its request names."""
+        made = self.calls[call]
+        named = made.model or self.heads[made.head].get("model")
+        return named if isinstance(named, str) else None
+
     @property
     def models(self) -> tuple[str, ...]:
         """The models that answered, in order of first use."""
