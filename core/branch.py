@@ -74,16 +74,3 @@ class Branch:
 
 
 _LAST_PART = 1 << 30
-
-
-def shared_messages(transcript: Transcript, captured: bool) -> list[int]:
-    """Return for each call how many messages its prompt shares with the one before: as captured, or whole histories."""
-    known: list[int] | None = transcript.memo.get((SHARED, captured))
-    if known is None:
-        branch = Branch(transcript)
-        lasts = (call.captured if captured else call.history for call in transcript.calls)
-        known = transcript.memo[SHARED, captured] = [branch.to(last) for last in lasts]
-    return known
-
-
-SHARED = "shared messages"

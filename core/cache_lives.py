@@ -10,10 +10,10 @@ the conversation for five minutes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .cache_rules import FIVE_MINUTES, ONE_HOUR, CacheRule
+from .chains import links_of
 from .fixed_prefix import head_tokens
 from .plan import Plan
 from .transcript import Call, Transcript
@@ -73,7 +73,7 @@ def hour_life(transcript: Transcript) -> HourLife:
     known: HourLife | None = transcript.memo.get("hour_life")
     if known is None:
         heads, messages = _marks(transcript)
-        outlived = not heads | messages and any(_outlives(*pair) for pair in pairwise(transcript.calls))
+        outlived = not heads | messages and any(_outlives(*pair) for pair in _pairs(transcript))
         known = transcript.memo["hour_life"] = HourLife(
             HOUR in heads | messages or outlived, messages == {HOUR} or outlived
         )
@@ -107,6 +107,13 @@ def _lives(wire: Any) -> Iterator[str]:
         for block in blocks if isinstance(blocks, list | tuple) else ():
             if isinstance(block, dict):
                 yield from _lives(block)
+
+
+def _pairs(transcript: Transcript) -> Iterator[tuple[Call, Call]]:
+    """Yield each call after the one that it goes on from."""
+    for call, link in zip(transcript.calls, links_of(transcript, captured=True), strict=True):
+        if link.before >= 0:
+            yield transcript.calls[link.before], call
 
 
 def _outlives(before: Call, after: Call) -> bool:

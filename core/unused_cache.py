@@ -1,17 +1,17 @@
 """Providers whose cache a recording never used, as its own usage says: no tokens read and none written in any call.
 
-Only prompts that a cache would have served are evidence: long enough, repeated whole by the next call, and not after
-a pause. Whether caching was off or only not reported is not known, so nothing more than a range follows.
+Only prompts that a cache would have served are evidence: long enough, repeated whole by the call that goes on from
+them, and not after a pause. Whether caching was off or only not reported is not known, so a range is all that follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .branch import shared_messages
 from .cache_lives import pause_between
 from .cache_rules import CacheRule, cache_rule
-from .transcript import ROOT, Call, Transcript
+from .chains import links_of
+from .transcript import ROOT, Transcript
 
 
 def unused_caches(transcript: Transcript) -> frozenset[str]:
@@ -32,21 +32,17 @@ def unused_caches(transcript: Transcript) -> frozenset[str]:
 def _told(transcript: Transcript) -> Iterator[tuple[int, CacheRule]]:
     """Yield each call with a reported read, and its provider's rule."""
     for call, made in enumerate(transcript.calls):
-        rule = cache_rule(_model(transcript, made), transcript.dialect)
+        rule = cache_rule(transcript.model_of(call), transcript.dialect)
         if rule is not None and made.usage.cache_read is not None:
             yield call, rule
 
 
 def _could_read(transcript: Transcript, call: int, rule: CacheRule) -> bool:
-    """Return whether a call repeats a prompt that was long enough, and soon enough."""
-    before, after = transcript.calls[call - 1], transcript.calls[call]
-    if not call or before.captured == ROOT or _model(transcript, before) != _model(transcript, after):
+    """Return whether a call repeats a prompt of its model that was long enough, and soon enough."""
+    link = links_of(transcript, captured=True)[call]
+    if not link.shared:
         return False
-    whole = shared_messages(transcript, captured=True)[call] == transcript.depths[before.captured] + 1
+    before, after = transcript.calls[link.before], transcript.calls[call]
+    whole = before.captured != ROOT and link.shared == transcript.depths[before.captured] + 1
     soon = rule.life is None or (pause_between(before, after) or 0.0) <= rule.life
     return whole and soon and before.head == after.head and bool(rule.rounded(before.usage.input or 0))
-
-
-def _model(transcript: Transcript, call: Call) -> str | None:
-    named = call.model or transcript.heads[call.head].get("model")
-    return named if isinstance(named, str) else None

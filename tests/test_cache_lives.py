@@ -80,6 +80,19 @@ def test_what_outlived_five_minutes_was_kept_for_an_hour(second: Usage, pause: f
     assert hour_life(talk(usages=(WROTE, second), pause=pause)) == HourLife(hour, hour)
 
 
+@pytest.mark.parametrize(
+    ("own", "other", "hour"),
+    [
+        (Usage(5600, 5000, 600, 3), Usage(900, 0, 900, 3), True),  # the other's call stands between
+        (Usage(5600, 0, 5600, 3), Usage(5600, 5000, 600, 3), False),  # what another model reads is of another cache
+    ],
+)
+def test_a_call_outlives_only_the_one_that_it_goes_on_from(own: Usage, other: Usage, hour: bool) -> None:
+    made = talk(usages=(WROTE, own), pause=3000)
+    between = replace(made.calls[1], model="claude-opus-4-1", usage=other, at=DAY + timedelta(seconds=2990))
+    assert hour_life(replace(made, calls=(made.calls[0], between, made.calls[1]))) == HourLife(hour, hour)
+
+
 def test_marks_have_the_last_word() -> None:
     outlived = talk(MARK, MARK, (WROTE, Usage(5600, 5000, 600, 3)), 3000)
     assert hour_life(outlived) == HourLife(False, False)

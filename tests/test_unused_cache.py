@@ -51,7 +51,9 @@ def talk(
         (talk([NONE] * 3), {"anthropic"}),
         (talk([NONE] * 2), {"anthropic"}),
         (talk([(0, None)] * 3, models=["gpt-4o"]), {"openai"}),
-        (talk([NONE] * 6, models=["gpt-4o", "gpt-4o", "kimi-k2"]), {"openai"}),
+        (talk([NONE] * 6, models=["gpt-4o", "gpt-4o", "kimi-k2"]), {"openai", "moonshot"}),
+        (talk([NONE] * 3, models=["gpt-4o", "gpt-4o", "kimi-k2"]), {"openai"}),  # Kimi is called once
+        (talk([NONE] * 4, models=["gpt-4o", "gpt-4o-mini"]), {"openai"}),  # each goes on from its own
         (talk([NONE]), set()),  # nothing that could have been read
         (talk([SILENT] * 3), set()),  # nothing reported
         (talk([NONE] * 3, words=SHORT), set()),  # below the minimum
@@ -65,6 +67,18 @@ def talk(
 )
 def test_what_usage_says_of_a_cache(transcript: Transcript, unused: set[str]) -> None:
     assert unused_caches(transcript) == unused
+
+
+@pytest.mark.parametrize(("pause", "unused"), [(60, {"anthropic"}), (7200, set())])
+def test_conversations_in_turns_are_each_asked(pause: float, unused: set[str]) -> None:
+    one = talk([NONE] * 3, pause=pause)
+    size = len(one.messages)
+    moved = [replace(call, history=call.history + size, captured=call.captured + size) for call in one.calls]
+    calls = tuple(call for pair in zip(one.calls, moved, strict=True) for call in pair)
+    parents = (*one.parents, ROOT, *range(size, 2 * size - 1))
+    both = replace(one, messages=one.messages * 2, parents=parents, calls=calls)
+    assert unused_caches(both) == unused
+    assert unused_caches(replace(both, calls=calls[:2])) == set()  # no call goes on from another
 
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "gpt-4o", "deepseek-chat"])
