@@ -9,9 +9,10 @@ the conversation for five minutes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from .cache_marks import marks_in
 from .cache_rules import FIVE_MINUTES, ONE_HOUR, CacheRule
 from .chains import links_of
 from .fixed_prefix import head_tokens
@@ -92,21 +93,13 @@ def _marks(transcript: Transcript) -> _Marks:
     if known is None:
         variants = (wire for call in transcript.calls for _, wire in call.variants)
         heads, messages = transcript.heads, (*transcript.messages, *variants)
-        found = (frozenset(life for wire in wires for life in _lives(wire)) for wires in (heads, messages))
+        found = (frozenset(_life(mark) for wire in wires for mark in marks_in(wire)) for wires in (heads, messages))
         known = transcript.memo["mark_lives"] = _Marks(*found)
     return known
 
 
-def _lives(wire: Any) -> Iterator[str]:
-    """Yield the life of each cache mark: in blocks of the content, of the system part, and in tools."""
-    mark = wire.get("cache_control")
-    if isinstance(mark, dict):
-        yield HOUR if mark.get("ttl") == HOUR else USUAL
-    for key in ("content", "system", "tools", "messages"):
-        blocks = wire.get(key)
-        for block in blocks if isinstance(blocks, list | tuple) else ():
-            if isinstance(block, dict):
-                yield from _lives(block)
+def _life(mark: Mapping[str, Any]) -> str:
+    return HOUR if mark.get("ttl") == HOUR else USUAL
 
 
 def _pairs(transcript: Transcript) -> Iterator[tuple[Call, Call]]:

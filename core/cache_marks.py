@@ -6,7 +6,7 @@ agents do; and a reported read that is no longer than what is hidden shows a mar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .cache_rules import cache_rule
@@ -14,6 +14,18 @@ from .fixed_prefix import head_tokens, kept_of_fixed
 from .plan import Plan
 from .spans import FixedPart, SpanKind
 from .transcript import Transcript
+
+
+def marks_in(wire: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the cache marks of a wire value: its own, and those in blocks of content, in the system part and tools."""
+    if not isinstance(wire, Mapping):
+        return
+    mark = wire.get("cache_control")
+    if isinstance(mark, Mapping):  # null marks nothing
+        yield mark
+    for key in ("content", "system", "tools", "messages"):
+        for block in _list(wire.get(key)):
+            yield from marks_in(block)
 
 
 def has_marks(transcript: Transcript) -> bool:
@@ -77,10 +89,7 @@ def _recorded_places(fixed: FixedPart) -> Iterator[int]:
 
 
 def _is_marked(wire: Any) -> bool:
-    if not isinstance(wire, dict):
-        return False
-    blocks = (block for key in ("content", "system", "tools", "messages") for block in _list(wire.get(key)))
-    return "cache_control" in wire or any(map(_is_marked, blocks))
+    return any(True for _ in marks_in(wire))
 
 
 def _list(value: Any) -> Sequence[Any]:
