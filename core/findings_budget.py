@@ -56,7 +56,8 @@ def in_time(replay: Replay) -> Iterator[Finding]:
     held = _Held(replay)
     spare = [call for call in idle if held.could_act(call)]
     yield from _too_late(replay, spare, held)
-    stuck = [call for call in idle if call not in {*hopeless, *spare}]
+    told = {*hopeless, *spare}
+    stuck = [call for call in idle if call not in told]
     if stuck and not hopeless:
         yield _nothing_to_take(replay, stuck, floors[stuck[0]], budget)
 
