@@ -8,11 +8,13 @@ of the reply. What no part accounts for stands as not explained, with its size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from .cache import CachedCall
+from .cache import Break, CachedCall
 from .cache_rules import CacheRule
 from .output_tokens import output_tokens
 from .prefix import Cause
@@ -50,6 +52,7 @@ class Misses:
 
     def __init__(self, captured: Replay) -> None:
         self._replay, self._calls, self._rows = captured, captured.transcript.calls, captured.calibration.calls
+        self._known_left: dict[CacheRule, _ByFigure] = {}
 
     def of_usage(self, reads: Reads) -> str:
         """Return why the prediction from the usage of the call before misses; "" if it does not."""
@@ -139,7 +142,7 @@ class Misses:
             assert before is not None and after is not None
             return f"a pause of {counted(round((after - before).total_seconds()), 'second')}"
         if row.breaks:
-            found = next((one for one in self._replay.cache.breaks if one.call == reads.call), None)
+            found = self._breaks.get(reads.call)
             at = f" at {found.span_id}" if found is not None and found.span_id else ""
             return f"the prompt repeats {counted(row.prefix, 'token')} of the one before: {row.cause}{at}"
         return str(row.cause)
@@ -148,13 +151,30 @@ class Misses:
         """Return which earlier call had left or read exactly so much; "" if none had."""
         if not reads.reported or reads.rule is None:
             return ""
-        for call in range(reads.before - 1, -1, -1):
-            if reads.rule.after(self._calls[call].usage) == reads.reported:
-                return f"as much as call {call + 1} had left in the cache"
-        for call in range(reads.before, -1, -1):
-            if self._calls[call].usage.cache_read == reads.reported:
-                return f"no more than call {call + 1} had read"
-        return ""
+        call = _newest(self._left(reads.rule), reads.reported, reads.before)
+        if call is not None:
+            return f"as much as call {call + 1} had left in the cache"
+        call = _newest(self._read, reads.reported, reads.before + 1)
+        return "" if call is None else f"no more than call {call + 1} had read"
+
+    def _left(self, rule: CacheRule) -> _ByFigure:
+        """Return which calls left which figure in the cache by a rule, made once for each."""
+        if rule not in self._known_left:
+            self._known_left[rule] = _by_figure(rule.after(call.usage) for call in self._calls)
+        return self._known_left[rule]
+
+    @cached_property
+    def _read(self) -> _ByFigure:
+        return _by_figure(call.usage.cache_read for call in self._calls)
+
+    @cached_property
+    def _breaks(self) -> dict[int, Break]:
+        return {one.call: one for one in self._replay.cache.breaks}
+
+    @cached_property
+    def _reported(self) -> list[int]:
+        """The calls with a reported prompt, in order."""
+        return [call for call, row in enumerate(self._rows) if row.reported is not None]
 
     def _grown(self, call: int) -> Iterator[tuple[int, str]]:
         """Yield by how much a call's report grew beyond its count, which a prediction before the report cannot know."""
@@ -176,8 +196,9 @@ class Misses:
         found = self._replay.calibration.by_model.get(model or "")
         if found is None or found.scale is None or found.counter is None or not isinstance(counter, TiktokenCounter):
             return None
-        before = next((row for row in reversed(self._rows[:call]) if row.reported is not None), None)
-        grown = abs(self._rows[call].counted - (before.counted if before else 0))
+        place = bisect_left(self._reported, call) - 1
+        before = self._rows[self._reported[place]].counted if place >= 0 else 0
+        grown = abs(self._rows[call].counted - before)
         off = max(abs(limit / counter.scale - 1) for limit in (found.scale.low, found.scale.high))
         return min(round(off * grown), abs((self._rows[call].reported or 0) - (self._rows[call].expected or 0)))
 
@@ -215,6 +236,25 @@ class Misses:
             if taken is not None and taken != usage.output:
                 reply = f"the reply of call {reads.before + 1} has {counted(taken, 'token')}, {usage.output:,} reported"
                 yield usage.output - taken, reply
+
+
+_ByFigure = Mapping[int, Sequence[int]]
+"""The calls of each figure, in order."""
+
+
+def _by_figure(figures: Iterable[int | None]) -> _ByFigure:
+    found: dict[int, list[int]] = {}
+    for call, figure in enumerate(figures):
+        if figure is not None:
+            found.setdefault(figure, []).append(call)
+    return found
+
+
+def _newest(calls: _ByFigure, figure: int, stop: int) -> int | None:
+    """Return the newest call of a figure before the call `stop`."""
+    known = calls.get(figure, ())
+    place = bisect_left(known, stop)
+    return known[place - 1] if place else None
 
 
 def _accounted(reads: Reads, missing: int, parts: list[tuple[int, str]], *, alone: bool = True) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .cache import CachedCall
-from .cache_misses import Misses, Reads
+from .cache_misses import Reads
 from .cache_rules import CacheRule
 from .output_tokens import output_tokens
 from .prefix import Cause
@@ -49,20 +49,9 @@ class ComparedCall:
         return None if self.from_counts is None else abs(self.from_counts - self.reported) / self.sent
 
 
-def against_reported(replay: Replay) -> list[ComparedCall]:
-    """Return every call with a reported cache read, beside what was predicted for the recorded prompts."""
-    captured = replay.as_captured
-    misses, calls = Misses(captured), range(len(captured.transcript.calls))
-    return [found for call in calls if (found := _compared(captured, misses, call)) is not None]
-
-
 def compared_call(replay: Replay, call: int) -> ComparedCall | None:
-    """Return one call (0-based) beside what was predicted for it; None where no cache read was reported."""
+    """Return one call (0-based) beside what was predicted for it as recorded; None where no read was reported."""
     captured = replay.as_captured
-    return _compared(captured, Misses(captured), call)
-
-
-def _compared(captured: Replay, misses: Misses, call: int) -> ComparedCall | None:
     usage, row, rule = captured.transcript.calls[call].usage, captured.cache.calls[call], captured.cache.rules[call]
     if usage.cache_read is None or not usage.input:
         return None
@@ -72,7 +61,7 @@ def _compared(captured: Replay, misses: Misses, call: int) -> ComparedCall | Non
         whole = rule.after(captured.transcript.calls[before].usage)
         by_usage = _as_far(row, whole)
         by_counts = _as_far(row, _from_counts(captured, before, rule))
-    reads = Reads(call, before, usage.input, usage.cache_read, row, rule, whole, by_usage)
+    misses, reads = captured.misses, Reads(call, before, usage.input, usage.cache_read, row, rule, whole, by_usage)
     return ComparedCall(
         call=call,
         sent=usage.input,

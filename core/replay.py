@@ -12,6 +12,7 @@ from typing import Any
 
 from .branch import Branch
 from .cache import Cache, cache
+from .cache_misses import Misses
 from .calibration import Calibration
 from .config import Configuration, load_config
 from .conversion import Converted, converted
@@ -95,6 +96,11 @@ class Replay:
     def cache(self) -> Cache:
         """What the provider's prompt cache would have read at each call."""
         return cache(self)
+
+    @cached_property
+    def misses(self) -> Misses:
+        """Why the cache reads predicted for recorded prompts are not the reported ones."""
+        return Misses(self)
 
     @cached_property
     def cost(self) -> Cost:

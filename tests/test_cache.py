@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from core.cache_report import against_reported
 from core.cache_rules import cache_rule
 from core.common_prefix import Cause, common_prefix, head_tokens
 from core.dialects import Message, dialect
@@ -20,6 +19,7 @@ from core.tokens import counter_for_model
 from core.transcript import ROOT, Call, Fidelity, Transcript, Usage
 from core.units import units
 from tests.benchmarks.transcripts import seeded
+from tests.compared import against_reported
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 FULL = {"strategy": {"kind": "full_history"}}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from core.cache_report import ComparedCall, against_reported, compared_call
+from core.cache_report import ComparedCall
 from core.readers import read
 from core.readers.builder import TranscriptBuilder
 from core.replay import replay
-from core.transcript import Fidelity, Usage
+from core.transcript import Fidelity, Transcript, Usage
+from tests.compared import against_reported
 
 AS_CAPTURED = {"strategy": {"kind": "as_captured"}}
 CLAUDE, DEEPSEEK, OPENAI, KIMI = "claude-sonnet-4-5", "deepseek-chat", "gpt-4o", "kimi-k2"
@@ -21,6 +23,10 @@ BEGIN = datetime(2026, 5, 1, 12, 0, tzinfo=UTC)
 
 def chat(model: str, usages: list[Usage], pauses: list[int] | None = None) -> list[ComparedCall]:
     """Return the calls of a growing chat with these usages, `pauses` seconds apart."""
+    return against_reported(replay(recorded(model, usages, pauses), AS_CAPTURED))
+
+
+def recorded(model: str, usages: list[Usage], pauses: list[int] | None = None) -> Transcript:
     builder, messages, at = TranscriptBuilder("openai_chat"), list[dict[str, Any]](), BEGIN
     for turn, usage in enumerate(usages):
         messages = [*messages, {"role": "user", "content": f"Number {turn}: " + "word " * 400}]
@@ -28,7 +34,7 @@ def chat(model: str, usages: list[Usage], pauses: list[int] | None = None) -> li
         body = builder.body({"model": model, "messages": messages})
         builder.call(body, usage=usage, model=model, at=at, fidelity=Fidelity.RECONSTRUCTED)
         messages = [*messages, {"role": "assistant", "content": "Yes."}]
-    return against_reported(replay(builder.build(), AS_CAPTURED))
+    return builder.build()
 
 
 def marked(total: int, cached: int, written: int) -> Usage:
@@ -114,13 +120,43 @@ def test_a_provider_without_a_rule_and_a_first_call() -> None:
     assert chat(CLAUDE, GROWING)[0].why_replayed == "first call" and first.call == 0
 
 
-def test_one_call_is_as_in_the_list(transcripts_folder: Path) -> None:
-    (transcript,) = read(transcripts_folder / "claude-code/vct-v1.0.95.jsonl").transcripts
-    made = replay(transcript, AS_CAPTURED)
-    by_call = {row.call: row for row in against_reported(made)}
-    assert [compared_call(made, call) for call in range(len(transcript.calls))] == [
-        by_call.get(call) for call in range(len(transcript.calls))
+class Counted(tuple[Any, ...]):
+    """Calls or rows that count how many of them are looked at."""
+
+    looked_at = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        Counted.looked_at += len(self)
+        return super().__iter__()
+
+    def __getitem__(self, at: Any) -> Any:
+        found = super().__getitem__(at)
+        Counted.looked_at += len(found) if isinstance(at, slice) else 1
+        return found
+
+
+def test_no_miss_looks_at_all_earlier_calls() -> None:
+    number = 300
+    usages = [marked(20_000 + 500 * at, 7_000 + at // 2 if at % 2 else 0, 400) for at in range(number)]
+    made = replay(recorded(CLAUDE, usages), AS_CAPTURED)
+    found = made.misses
+    found._calls, found._rows = Counted(found._calls), Counted(found._rows)
+    Counted.looked_at = 0
+    rows = against_reported(made)
+    assert sum(row.why != "" for row in rows) > number // 2
+    assert Counted.looked_at < 30 * number
+
+
+def test_the_newest_earlier_call_of_a_figure_is_named() -> None:
+    usages = [
+        marked(20_000, 0, 19_990),
+        marked(20_500, 0, 19_990),
+        marked(21_000, 19_990, 500),
+        marked(21_500, 19_990, 1_000),
     ]
+    assert [row.why for row in chat(CLAUDE, usages)[2:]] == ["", "as much as call 2 had left in the cache"]
+    usages = [marked(20_000, 7_000, 13_000), marked(20_500, 7_000, 13_400), marked(21_000, 7_000, 500)]
+    assert chat(CLAUDE, usages)[2].why == "no more than call 2 had read"
 
 
 FILES = {
