@@ -21,6 +21,10 @@ __all__ = ["page", "sample_database", "store"]
         ("", None, True),
         ("3000", 3000, True),
         ("3e3", 3000, True),
+        ("12.0", 12, True),
+        ("12.7", 12, False),
+        ("0.5", 0.5, True),
+        ("0.7", 0.5, False),
         ("99", 20, False),
         ("nan", 20, False),
         ("true", True, True),
@@ -67,6 +71,30 @@ def test_a_page_says_what_it_ignores(
         assert sentence in warning.value.replace("\\", "")
     assert warning.value.count("The page shows its default.") == len(told)
     assert not run(app).warning
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "text", "value"),
+    [
+        ("compare.py", "budget", "12.7", 12),
+        ("inspect_transcript.py", "soft", "1200.5", 1200),
+        ("inspect_transcript.py", "window", "1.5", 1),
+        ("inspect_transcript.py", "reserve", "10.5", 10),
+    ],
+)
+def test_a_page_says_where_it_cuts_decimals(
+    page: Open, store: Library, name: str, key: str, text: str, value: int
+) -> None:
+    app = page(name, transcript=id_of(store), **{key: text})
+    (warning,) = app.warning
+    told = f"“{key}={text}” in the address is taken as {value:,}: only whole numbers are."
+    assert warning.value.replace("\\", "") == told
+    assert app.session_state[key] == value
+
+
+def test_a_call_between_two_is_no_call(page: Open, store: Library) -> None:
+    app = page("inspect_transcript.py", transcript=id_of(store), call="2.7")
+    assert "“call=2.7” in the address is ignored: the transcript has no such call." in shown(app).replace("\\", "")
 
 
 def test_compare_goes_on_with_the_suggested_budget(page: Open, store: Library) -> None:

@@ -39,7 +39,8 @@ def checked_address(page: str) -> Iterator[None]:
         yield
     finally:  # a page may stop early
         st.session_state["address_of"] = page
-        told = [escaped(sentence(name, asked[name])) for name in ignored(asked, st.session_state)]
+        held = st.session_state
+        told = [escaped(sentence(name, asked[name], held[name])) for name in ignored(asked, held)]
         if told:
             place.warning("  \n".join(told), icon=":material/link_off:")
 
@@ -49,18 +50,23 @@ def ignored(asked: Mapping[str, str], held: Any) -> list[str]:
     return [name for name, text in asked.items() if name in held and not _is_same(text, held[name])]
 
 
-def sentence(name: str, text: str) -> str:
-    """Return what is said of a parameter that is ignored."""
+def sentence(name: str, text: str, value: Any) -> str:
+    """Return what is said of a parameter for which the widget holds another value, `value`."""
     shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    if _is_number(value) and (number := number_in(text)) is not None and int(number) == value:
+        return f"“{name}={shown}” in the address is taken as {value:,}: only whole numbers are."
     why = TAKES.get(name, "there is no such choice")
     return f"“{name}={shown}” in the address is ignored: {why}. The page shows its default."
 
 
 def _is_same(text: str, value: Any) -> bool:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        number = number_in(text)
-        return number is not None and int(number) == int(value)
+    if _is_number(value):
+        return number_in(text) == value
     return text.casefold() == str("" if value is None else value).casefold()
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def number_in(text: str | None) -> float | None:
