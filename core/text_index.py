@@ -22,7 +22,6 @@ _NOT_WORD = bytes.maketrans(
     bytes(byte if (chr(byte).isalnum() and byte < 128) or byte == ord("_") else 32 for byte in range(256)),
 )
 _ASCII_WORD = re.compile(r"[A-Za-z0-9_]+")
-_SLASHES = re.compile(r"[\\/]+")
 _BLOCK = 1 << 20
 """Bytes looked at in one go, so that the words of a huge text are never all there at once."""
 

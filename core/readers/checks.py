@@ -1,7 +1,6 @@
-"""Messages that no provider would take as they are: unknown roles, no content, NaN, results without a call, ids used
-twice.
+"""Messages that no provider would take as they are, kept and named: a recording with them is still worth looking at.
 
-They are kept and named, because a recording that holds them is still worth looking at.
+They have an unknown role, no content, NaN, a result without a call or an id used twice.
 """
 
 from __future__ import annotations

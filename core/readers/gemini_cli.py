@@ -22,7 +22,6 @@ from .times import parse_time
 REPLIES = ("gemini", "model", "assistant", "qwen")
 SHOWN = ("info", "error", "warning")
 _KNOWN = frozenset({*SHOWN, "header", "$set", "$rewindTo", "copy", "rewound", "logs"})
-_COMMANDS = ("/", "?")
 
 
 def sniff(values: Sequence[Any]) -> float:
