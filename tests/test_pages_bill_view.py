@@ -35,7 +35,7 @@ __all__ = ["page", "sample_database", "store"]
             "gpt-4o",
             [
                 "Tokens sent in all by 3 calls: reported in 2, calibrated in 1.",
-                "Not recorded: 100 tokens in every call.",
+                "Not recorded: 100 tokens, the same in every call.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),
@@ -44,7 +44,7 @@ __all__ = ["page", "sample_database", "store"]
             "claude-sonnet-4-5",
             [
                 "Tokens sent in all by 3 calls: reported in 2, an estimate in 1.",
-                "Not recorded, in tokens a call: 100 to 140, 100 in the median.",
+                "Not recorded: 100 tokens in the median, 100 to 140 a call.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),
@@ -53,7 +53,7 @@ __all__ = ["page", "sample_database", "store"]
             "claude-sonnet-4-5",
             [
                 "Tokens sent in all by 3 calls: reported in 3.",
-                "Counts are above the reports, in tokens a call by 10 to 12; all figures follow these.",
+                "In tokens a call, counts are 10 to 12 too high; all figures follow the reports.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),

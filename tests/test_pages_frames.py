@@ -9,7 +9,7 @@ import pytest
 from core.readers.builder import TranscriptBuilder
 from core.replay import Replay, replay
 from core.transcript import Fidelity, Transcript, Usage
-from pages.parts.figures import about, corrected, exactness, fidelity, figures
+from pages.parts.figures import about, corrected, exactness, fidelity, figures, missing_range
 from pages.parts.frames import (
     Block,
     Change,
@@ -245,3 +245,19 @@ def test_exactness_is_said_in_a_sentence(counter: dict[str, Any], text: str) -> 
     builder = TranscriptBuilder("openai_chat")
     builder.call(builder.body({"model": "gpt-4o", "messages": [user("a")]}))
     assert exactness(replay(builder.build(), {**CAPTURED, "counter": counter})) == text
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "said"),
+    [
+        (0, 0, "the same in every call"),
+        (40, 40, "the same in every call"),
+        (-5, 1_240, "−5 to 1,240 a call"),
+        (0, 9, "0 to 9 a call"),
+        (-1_200, 0, "counts are 0 to 1,200 too high"),
+        (-12, -10, "counts are 10 to 12 too high"),
+        (-7, -7, "counts are 7 too high"),
+    ],
+)
+def test_the_range_of_what_is_not_recorded(least: int, most: int, said: str) -> None:
+    assert missing_range(least, most) == said

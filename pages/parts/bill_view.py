@@ -19,6 +19,7 @@ from core.tokens import Exactness
 from core.wording import agreeing, counted
 
 from .edge import escaped
+from .figures import missing_range
 
 EXPLAINED = (
     "A prediction is what the calls before had beyond their counts, added to a call's own count. Bias is by how much"
@@ -71,11 +72,11 @@ def sentences(captured: Replay) -> list[str]:
 def _beyond(middle: int, least: int, most: int) -> str:
     if least == most == 0:
         return "Counts equal the reports in every call."
+    calls = missing_range(least, most)
     if most <= 0:
-        return f"Counts are above the reports, in tokens a call by {-most:,} to {-least:,}; all figures follow these."
-    if least == most:
-        return f"Not recorded: {counted(middle, 'token')} in every call."
-    return f"Not recorded, in tokens a call: {least:,} to {most:,}, {middle:,} in the median.".replace("-", "−")
+        return f"In tokens a call, {calls}; all figures follow the reports."
+    tokens = counted(middle, "token").replace("-", "−")
+    return f"Not recorded: {tokens}{'' if least == most else ' in the median'}, {calls}."
 
 
 def drift_table(drifts: dict[str, Drift]) -> pd.DataFrame:

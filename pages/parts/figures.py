@@ -106,6 +106,17 @@ def fidelity(transcript: Transcript) -> str:
     return next((str(level) for level in reversed(list(Fidelity)) if level in found), "no calls")
 
 
+def missing_range(least: int, most: int) -> str:
+    """Return between which tokens that are not recorded the calls lie; counts that were too high hide nothing."""
+    if most <= 0 and least < 0:
+        return f"counts are {_between(-most, -least)} too high"
+    return "the same in every call" if least == most else f"{_between(least, most)} a call"
+
+
+def _between(least: int, most: int) -> str:
+    return (f"{least:,}" if least == most else f"{least:,} to {most:,}").replace("-", "−")
+
+
 def about(tokens: int) -> str:
     """Return a number of tokens rounded to two digits, as what is only known roughly is written."""
     digits = max(0, len(str(tokens)) - 2)

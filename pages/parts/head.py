@@ -11,7 +11,7 @@ from core.transcript import ROOT, Fidelity, Transcript
 from core.wording import counted
 
 from .edge import escaped
-from .figures import Figures, about, fidelity
+from .figures import Figures, about, fidelity, missing_range
 from .loading import Opened
 from .texts import cut_name
 from .turns import turn_count
@@ -127,17 +127,7 @@ def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
         _card(cell, "Not recorded", "unknown", "no usage reported", help_text)
         return
     value = f"about {about(found.missing)}" if found.missing else "0"
-    _card(cell, "Not recorded", value, _missing_range(found), help_text)
-
-
-def _missing_range(found: Figures) -> str:
-    """Return between which figures the calls lie; counts that were too high hide nothing."""
-    least, most = found.least_missing, found.most_missing
-    if most <= 0 and least < 0:
-        return f"counts up to {-least:,} too high"
-    if least == most:
-        return "the same in every call"
-    return f"{least:,} to {most:,} a call".replace("-", "−")
+    _card(cell, "Not recorded", value, missing_range(found.least_missing, found.most_missing), help_text)
 
 
 def _card(cell: st.delta_generator.DeltaGenerator, label: str, value: str, note: str, help_text: str) -> None:
