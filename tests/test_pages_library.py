@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.errors import RequestError
 from core.fingerprint import engine_fingerprint
+from core.readers import read
 from core.replay import replay
 from pages.parts import peaks
 from pages.parts.import_told import summary_line
@@ -261,6 +262,18 @@ def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:
     assert "/api/capture" in app.code[0].value
     for name in ("inspect_transcript.py", "compare.py"):
         assert "Nothing to show yet" in shown(page(name))
+
+
+def test_the_rows_are_those_of_the_page_also_after_its_last_one_is_deleted(page: Open, store: Library) -> None:
+    for number in range(110):
+        (transcript,) = read(json.dumps([user(f"question {number}")])).transcripts
+        store.add(transcript)
+    rest = store.list("", 50, 100)
+    app = page("library.py", page="3")
+    assert list(app.dataframe[0].value["title"]) == [summary.title for summary in rest]
+    assert store.delete_all([summary.id for summary in rest]) == len(rest)
+    first = store.list("", 50, 0)
+    assert list(run(app).dataframe[0].value["title"]) == [summary.title for summary in first]
 
 
 def test_several_can_be_selected_instead_of_opened(page: Open) -> None:

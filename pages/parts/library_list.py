@@ -36,28 +36,30 @@ def transcript_list(store: Library) -> None:
     if not found:
         st.caption(f"No transcript has “{escaped(search)}” in its names or tags.")
         return
-    page = st.session_state.get("page", 1) if found > PAGE else 1
-    summaries = store.list(search, PAGE, PAGE * (page - 1))
-    table = transcript_table(summaries, peaks(store, summaries))
-    chosen = ticked(summaries, table, _columns()) if st.session_state.get(SELECTING) else None
-    if chosen is None:
-        _table(summaries, table)
+    above = st.container()
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        _below(store, found, chosen)
+        said = st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content")
+        pages = -(-found // PAGE)
+        page = min(pages, pager(pages, "page")) if pages > 1 else 1
+    summaries = store.list(search, PAGE, PAGE * (page - 1))
+    with above:
+        table = transcript_table(summaries, peaks(store, summaries))
+        chosen = ticked(summaries, table, _columns()) if st.session_state.get(SELECTING) else None
+        if chosen is None:
+            _table(summaries, table)
+    with said:
+        _said(store, found, chosen)
     if chosen is None:
         _action(store, summaries)
 
 
-def _below(store: Library, found: int, chosen: Sequence[Summary] | None) -> None:
+def _said(store: Library, found: int, chosen: Sequence[Summary] | None) -> None:
     """Show how many there are, and what can be done with them; `chosen` are ticked, None where none can be."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content"):
-        way = "Click one to open it" if chosen is None else "Tick those to delete"
-        st.caption(f"{counted(found, 'transcript')}. {way}.", width="content")
-        st.toggle("Select several", key=SELECTING, width="content")
-        if chosen is not None:
-            delete_button(store, chosen)
-    if found > PAGE:
-        pager(-(-found // PAGE), "page")
+    way = "Click one to open it" if chosen is None else "Tick those to delete"
+    st.caption(f"{counted(found, 'transcript')}. {way}.", width="content")
+    st.toggle("Select several", key=SELECTING, width="content")
+    if chosen is not None:
+        delete_button(store, chosen)
 
 
 def transcript_table(summaries: Sequence[Summary], peak: Sequence[int | None]) -> pd.DataFrame:
