@@ -153,7 +153,7 @@ class UnitFeed:
         if engine.shrinkers:
             self._hear(engine, units, fresh)
         fixed = self._fixed_part(engine, head, head_key, rules_at(rules, None) if engine.ages else rules)
-        entered = sum((unit.source or unit).tokens for unit in units if unit.stop > shared or not fresh)
+        entered = sum(_entered(engine, unit.source or unit, shared) for unit in units if unit.stop > shared)
         recorded = fixed.source or fixed
         if recorded is not self._head:
             entered += _new_tokens(recorded, self._head)
@@ -201,6 +201,14 @@ class UnitFeed:
 
 
 MOST_HEADS = 64
+
+
+def _entered(engine: Engine, unit: Unit, shared: int) -> int:
+    """Return the tokens by which a unit grew beyond the first `shared` messages, which were there before."""
+    if unit.first >= shared:
+        return unit.tokens
+    known = engine.dialect.cost_of_messages(unit.messages[: shared - unit.first], engine.counter)
+    return max(0, unit.tokens - known.total)
 
 
 def _new_tokens(fixed: FixedPart, before: FixedPart | None) -> int:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from core.tokens import CjkEstimate
 from core.transcript import Transcript
 from core.wire import dump
 from tests.cases import chat, tool_chat
+from tests.talks import DIALECTS, LISTS, body, said, step, user
 
 CJK = {"counter": {"kind": "cjk_estimate"}}
 
@@ -116,6 +117,17 @@ def test_an_edited_history_is_read_anew() -> None:
     assert [made.request(call) for call in range(3)] == [CALLS[1], other, CALLS[2]]
     alone = [replay(recorded([body]), config("full_history")).calls["in_window"][0] for body in (other, CALLS[2])]
     assert made.calls["in_window"][1:] == alone
+
+
+@pytest.mark.parametrize("counter", [{"kind": "cjk_estimate"}, {"kind": "tiktoken", "encoding": "o200k_base"}])
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_enters_is_what_the_window_grows_by_wherever_a_request_ends(dialect: str, counter: dict[str, Any]) -> None:
+    """Requests may end between a call and its result, and between results of one reply."""
+    whole = body(dialect, user("go on"), step("c0", "c1", text="a0"), step("c2"), said("done"), user("and?"))
+    listed = LISTS[dialect]
+    bodies = [{**whole, listed: whole[listed][:size]} for size in range(1, len(whole[listed]) + 1)]
+    made = replay(recorded(bodies, dialect), {"counter": counter, "strategy": {"kind": "full_history"}})
+    assert list(accumulate(made.calls["entered"])) == made.calls["in_window"]
 
 
 def test_a_changed_system_prompt_enters_again() -> None:
