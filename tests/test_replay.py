@@ -13,8 +13,9 @@ from core.spans import SpanKind
 from core.tokens import CjkEstimate
 from core.transcript import Transcript
 from core.wire import dump
+from tests import talks
 from tests.cases import chat, tool_chat
-from tests.talks import DIALECTS, LISTS, body, said, step, user
+from tests.talks import DIALECTS, LISTS, said, step, user
 
 CJK = {"counter": {"kind": "cjk_estimate"}}
 
@@ -123,7 +124,7 @@ def test_an_edited_history_is_read_anew() -> None:
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_what_enters_is_what_the_window_grows_by_wherever_a_request_ends(dialect: str, counter: dict[str, Any]) -> None:
     """Requests may end between a call and its result, and between results of one reply."""
-    whole = body(dialect, user("go on"), step("c0", "c1", text="a0"), step("c2"), said("done"), user("and?"))
+    whole = talks.body(dialect, user("go on"), step("c0", "c1", text="a0"), step("c2"), said("done"), user("and?"))
     listed = LISTS[dialect]
     bodies = [{**whole, listed: whole[listed][:size]} for size in range(1, len(whole[listed]) + 1)]
     made = replay(recorded(bodies, dialect), {"counter": counter, "strategy": {"kind": "full_history"}})
