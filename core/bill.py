@@ -13,6 +13,7 @@ from typing import Any
 
 from .cache import Cache, CachedCall
 from .replay import Replay, plan_exactness
+from .reported_cost import reported_cost
 from .tokens import Exactness
 
 
@@ -72,6 +73,24 @@ def reported_share(replay: Replay) -> float | None:
     usages = (call.usage for call in replay.transcript.calls)
     told = [(usage.cache_read, usage.input) for usage in usages if usage.cache_read is not None and usage.input]
     return sum(read for read, _ in told) / sum(sent for _, sent in told) if told else None
+
+
+def paid(replay: Replay) -> dict[str, Any]:
+    """Return what a replay would have cost in US dollars, beside what the recording cost by its own usage."""
+    totals, reported = replay.cost.totals(), reported_cost(replay)
+    return {
+        "cost_usd": totals["usd"],
+        "cost_known_usd": totals["usd_known"],
+        "cost_low_usd": totals["low"],
+        "cost_high_usd": totals["high"],
+        "cost_unknown_calls": totals["unknown_calls"],
+        "cost_without_cache_calls": totals["without_cache"],
+        "cost_reported_usd": reported.known,
+        "cost_reported_unknown_calls": reported.unknown_calls,
+        "replies_reported_too_low": totals["output_too_low"],
+        "replies_not_reported": totals["output_not_reported"],
+        **{name: totals[name] for name in ("summaries", "summaries_estimated", "summaries_usd")},
+    }
 
 
 def counts_of(names: Iterable[str]) -> dict[str, int]:

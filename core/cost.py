@@ -81,6 +81,7 @@ class Cost:
             "unknown_calls": self.unknown_calls,
             "without_cache": sum(call.without_cache for call in known),
             "output_too_low": sum(call.output.reported_too_low for call in self.calls),
+            "output_not_reported": sum(call.output.is_not_reported for call in self.calls),
             "summaries": len(summaries),
             "summaries_estimated": sum(summary.stands_in for summary in summaries),
             "summaries_usd": _sum(self.summaries_usd),

@@ -26,6 +26,11 @@ class Output:
     exactness: Exactness | None
     reported_too_low: bool = False
 
+    @property
+    def is_not_reported(self) -> bool:
+        """Whether the tokens are counted because nothing was reported."""
+        return self.tokens is not None and self.exactness is not Exactness.REPORTED and not self.reported_too_low
+
 
 def output_tokens(transcript: Transcript, call: Call, counter: Counter) -> Output:
     """Return the output tokens of a call: reported ones, unless far fewer than the recorded reply counts."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from .bill import bill, cached, counts_of, reported_share
+from .bill import bill, cached, counts_of, paid, reported_share
 from .config import Configuration
 from .errors import PromptInspectorError
 from .export import as_json
@@ -31,7 +31,7 @@ from .replay_violations import Violations, new_violations_of
 from .retention import retention
 from .wire import body_sha256
 
-UPPER_BOUND = "Keyword survival is an upper bound on what a model recalls."
+UPPER_BOUND = "What is kept is an upper bound on what a model recalls."
 """What has to stand beside every figure of loss."""
 
 
@@ -131,6 +131,13 @@ class Scorecard:
     cost_unknown_calls: int
     cost_without_cache_calls: int
     """Calls priced as if nothing was cached, as nothing is known of it."""
+    cost_reported_usd: float | None
+    """What the recording cost by its own usage, over the calls where that is known; all other costs are predicted."""
+    cost_reported_unknown_calls: int
+    replies_reported_too_low: int
+    """Replies that count far more tokens than were reported, so that the count is paid."""
+    replies_not_reported: int
+    """Replies that are paid as counted, as nothing was reported."""
     summaries: int
     """Summaries that a model would have been asked for; the cost of a call includes those that it needs first."""
     summaries_estimated: int
@@ -213,7 +220,8 @@ def scorecard(
         **_kept(replay),
         **cached(replay.cache),
         cached_share_reported=reported_share(replay),
-        **_paid(replay),
+        **paid(replay),
+        prices=_prices(),
         **_found(findings(replay) if found is None else found),
     )
 
@@ -257,20 +265,6 @@ def _kept(replay: Replay) -> dict[str, Any]:
         "refetches_likelier": len(made_likelier(replay)),
         **{name: found[name] for name in ("tools_called", "tools_missing", "activation_recall")},
         **{name: found[name] for name in ("rules", "rules_missing")},
-    }
-
-
-def _paid(replay: Replay) -> dict[str, Any]:
-    cost, totals = replay.cost, replay.cost.totals()
-    return {
-        "cost_usd": cost.total,
-        "cost_known_usd": totals["usd_known"],
-        "cost_low_usd": totals["low"],
-        "cost_high_usd": totals["high"],
-        "cost_unknown_calls": cost.unknown_calls,
-        "cost_without_cache_calls": totals["without_cache"],
-        **{name: totals[name] for name in ("summaries", "summaries_estimated", "summaries_usd")},
-        "prices": _prices(),
     }
 
 
