@@ -91,23 +91,91 @@ def test_losses_are_counts_with_a_share_where_it_tells() -> None:
 
 
 def test_what_is_unknown_is_said_and_never_best() -> None:
-    card = scorecard(played(STRATEGIES[1]))
+    card = replace(scorecard(played(STRATEGIES[1])), cost_unknown_calls=0)
+    captured = replace(card, cost_known_usd=1.0, cached_share=0.4)
     unknown = replace(card, cost_known_usd=None, cached_share=None)
-    card = replace(card, cost_unknown_calls=0)
-    rows = rows_of(
-        unknown,
-        replace(card, cost_known_usd=0.5, cached_share=0.25),
-        replace(card, cost_known_usd=0.75, cached_share=0.5),
-    )
-    assert texts(rows["Cost, US dollars"])[1:] == ["unknown", "0.5000", "0.7500"]
-    assert [cell.best for cell in rows["Cost, US dollars"]] == [False, False, True, False]
-    assert texts(rows["Cached share, predicted"])[1:] == ["unknown", "25%", "50%"]
+    some = [replace(card, cost_known_usd=usd, cached_share=share) for usd, share in ((0.5, 0.25), (0.75, 0.5))]
+    rows = {row.name: row.cells for row in measures(captured, [unknown, *some])}
+    assert texts(rows["Cost, predicted, US dollars"]) == ["1.0000", "unknown", "0.5000  −50%", "0.7500  −25%"]
+    assert [cell.best for cell in rows["Cost, predicted, US dollars"]] == [False, False, True, False]
+    assert texts(rows["Cached share, predicted"]) == ["40%", "unknown", "25%", "50%"]
     assert [cell.best for cell in rows["Cached share, predicted"]] == [False, False, False, True]
 
 
 def test_a_cost_that_is_known_for_some_calls_says_for_how_many() -> None:
     card = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=0.25, cost_unknown_calls=1)
-    assert rows_of(card)["Cost, US dollars"][1].text == "0.2500 in 19 of 20 calls"
+    whole = {row.name: row.cells for row in measures(replace(card, cost_unknown_calls=0), [card])}
+    assert texts(whole["Cost, predicted, US dollars"]) == ["0.2500", "0.2500 in 19 of 20 calls"]
+    rows = {row.name: texts(row.cells) for row in measures(card, [replace(card, cost_known_usd=0.275)])}
+    assert rows["Cost, predicted, US dollars"] == ["0.2500 in 19 of 20 calls", "0.2750  +10% in 19 of 20 calls"]
+
+
+@pytest.mark.parametrize(
+    ("captured", "costs", "best"),
+    [
+        (3.3335, (3.6433, 3.7774), (False, False)),  # doing nothing is cheapest
+        (3.3335, (3.3335, 3.7774), (True, False)),
+        (3.3335, (3.1, 3.2), (True, False)),
+        (3.3335, (3.10001, 3.1, 3.2), (True, True, False)),  # what reads the same is the same
+        (3.3335, (3.1, 3.10001), (False, False)),
+        (None, (3.2, 3.1), (False, True)),
+    ],
+)
+def test_no_cost_is_best_where_doing_nothing_costs_less(
+    captured: float | None, costs: tuple[float, ...], best: tuple[bool, ...]
+) -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), cost_unknown_calls=0)
+    every = [replace(card, cost_known_usd=usd) for usd in (captured, *costs)]
+    rows = {row.name: row.cells for row in measures(every[0], every[1:])}
+    assert tuple(cell.best for cell in rows["Cost, predicted, US dollars"][1:]) == best
+
+
+@pytest.mark.parametrize(
+    ("captured", "shares", "best"),
+    [
+        (0.5, (0.724, 0.716, 0.6), (True, True, False)),
+        (0.99, (0.95, 0.94), (False, False)),
+        (0.5, (0.721, 0.72), (False, False)),
+    ],
+)
+def test_shares_that_read_the_same_are_both_best_or_none(
+    captured: float, shares: tuple[float, ...], best: tuple[bool, ...]
+) -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    every = [replace(card, cached_share=share) for share in (captured, *shares)]
+    rows = {row.name: row.cells for row in measures(every[0], every[1:])}
+    assert tuple(cell.best for cell in rows["Cached share, predicted"][1:]) == best
+
+
+def test_more_tokens_than_were_captured_are_never_best() -> None:
+    card = scorecard(played(STRATEGIES[1]))
+    rows = {row.name: row.cells for row in measures(replace(card, peak=100), [card, replace(card, peak=101)])}
+    assert not any(cell.best for cell in rows["Peak in window, tokens"])
+
+
+def test_the_cost_as_reported_stands_above_the_predicted_one() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), billed_tokens=100, billed_calls=20)
+    card = replace(card, cost_reported_usd=4.5202, cost_reported_unknown_calls=0)
+    names = [row.name for row in measures(card, [card])]
+    assert names.index("Cost, predicted, US dollars") == names.index("Cost as reported, US dollars") + 1
+
+    def reported(captured: Scorecard) -> list[str]:
+        return {row.name: texts(row.cells) for row in measures(captured, [card])}["Cost as reported, US dollars"]
+
+    assert reported(card) == ["4.5202", "—"]
+    assert reported(replace(card, cost_reported_unknown_calls=2)) == ["4.5202 in 18 of 20 calls", "—"]
+    assert reported(replace(card, cost_reported_usd=None)) == ["unknown", "—"]
+    assert "Cost as reported, US dollars" not in rows_of(card)  # nothing was reported of the sample
+
+
+def test_the_range_of_a_cost_has_a_row_where_it_is_wide() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=3.3335)
+    wide = replace(card, cost_low_usd=2.9936, cost_high_usd=9.6187)
+    near = replace(card, cost_low_usd=3.31, cost_high_usd=3.34)
+    unknown = replace(card, cost_low_usd=None, cost_high_usd=None)
+    rows = {row.name: texts(row.cells) for row in measures(near, [wide, unknown])}
+    assert rows["Range of the predicted cost"] == ["—", "2.9936 to 9.6187", "—"]
+    assert "Range of the predicted cost" not in [row.name for row in measures(near, [near, unknown])]
 
 
 def test_a_recording_without_responses_has_no_loss() -> None:
@@ -165,6 +233,9 @@ def test_what_the_provider_reported_stands_beside_the_prediction() -> None:
     card = scorecard(played(STRATEGIES[1]))
     told = replace(card, cached_share_reported=0.5)
     assert texts({row.name: row.cells for row in measures(told, [card])}["Cached share, reported"]) == ["50%", "—"]
+    nonsense = replace(card, cached_share_reported=1.5)
+    said = {row.name: row.cells for row in measures(nonsense, [card])}["Cached share, reported"]
+    assert texts(said) == ["not believable", "—"] and said[0].number is None
     silent = replace(card, cached_share_reported=None)
     assert "Cached share, reported" not in [row.name for row in measures(silent, [card])]
 

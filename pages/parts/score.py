@@ -20,6 +20,9 @@ class Cell:
 
 
 NONE = Cell(None, "—")
+USD_DECIMALS = 4
+TOLD_RANGE = 0.01
+"""A predicted cost whose bounds are nearer, as a share of the upper one, is told without them."""
 DID_NOTHING = "did nothing"
 
 
@@ -45,7 +48,7 @@ def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
         _best_of("Refetches made likelier", [_recorded(captured), *map(_likelier, cards)]),
         *_fixed_part(cards),
         *_cache(captured, cards),
-        _best_of("Cost, US dollars", [_cost(card) for card in every]),
+        *_costs(captured, cards),
         *_summaries(cards),
         _best_of("Violations of the API's rules", [NONE, *map(_violations, cards)]),
         Measure("Findings", tuple(map(_findings, every))),
@@ -89,7 +92,7 @@ def _cache(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]
     every = [captured, *cards]
     yield _best_of("Cached share, predicted", [_share(card.cached_share) for card in every], most=True)
     if captured.cached_share_reported is not None:
-        yield Measure("Cached share, reported", (_share(captured.cached_share_reported), *(NONE for _ in cards)))
+        yield Measure("Cached share, reported", (_believed(captured.cached_share_reported), *(NONE for _ in cards)))
     if all(card.cached_tokens is None for card in every):
         return
     alike = len({card.cache_unknown_calls for card in every}) == 1
@@ -103,6 +106,16 @@ def _cache(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]
         written = [_part(card, card.written_tokens, alike) for card in every]
         yield _best_of(f"Written to the cache{note}", written)
     yield _best_of(f"Uncached tokens{note}", [_part(card, card.uncached_tokens, alike) for card in every])
+
+
+def _costs(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]:
+    """Yield what was paid as reported, and what is predicted for all alike, with its range where there is one."""
+    every = [captured, *cards]
+    if captured.billed_tokens is not None:
+        yield Measure("Cost as reported, US dollars", (_reported_cost(captured), *(NONE for _ in cards)))
+    yield _best_of("Cost, predicted, US dollars", [_cost(captured), *(_cost(card, captured) for card in cards)])
+    if any(map(_has_range, every)):
+        yield Measure("Range of the predicted cost", tuple(map(_range, every)))
 
 
 def _summaries(cards: Sequence[Scorecard]) -> Iterator[Measure]:
@@ -130,7 +143,7 @@ def _of(number: int, total: int) -> Cell:
     return Cell(number, f"{number:,} of {total:,}")
 
 
-def _difference(number: int, first: int) -> str:
+def _difference(number: float, first: float) -> str:
     if not first or number == first:
         return ""
     return f"{(number - first) / first:+.0%}".replace("-", "−")
@@ -200,15 +213,46 @@ def _findings(card: Scorecard) -> Cell:
 
 
 def _share(value: float | None) -> Cell:
-    return Cell(None, "unknown") if value is None else Cell(value, f"{value:.0%}")
+    """Return a share, as exactly as it is shown, so that what reads the same is the same."""
+    percent = None if value is None else round(value * 100)
+    return Cell(None, "unknown") if percent is None else Cell(percent / 100, f"{percent}%")
 
 
-def _cost(card: Scorecard) -> Cell:
-    if card.cost_known_usd is None:
+def _believed(value: float) -> Cell:
+    """Return a reported share; nobody reads more from a cache than was sent."""
+    return _share(value) if 0 <= value <= 1 else Cell(None, "not believable")
+
+
+def _reported_cost(card: Scorecard) -> Cell:
+    usd = card.cost_reported_usd
+    if usd is None:
         return Cell(None, "unknown")
-    known = card.calls - card.cost_unknown_calls
-    part = f" in {known:,} of {counted(card.calls, 'call')}" if card.cost_unknown_calls else ""
-    return Cell(card.cost_known_usd, f"{card.cost_known_usd:,.4f}{part}")
+    return Cell(usd, f"{usd:,.4f}{_in_calls(card, card.cost_reported_unknown_calls)}")
+
+
+def _cost(card: Scorecard, captured: Scorecard | None = None) -> Cell:
+    """Return a predicted cost, with its difference to that of what was captured where both are of the same calls."""
+    usd = _shown_usd(card)
+    if usd is None:
+        return Cell(None, "unknown")
+    before = _shown_usd(captured) if captured and captured.cost_unknown_calls == card.cost_unknown_calls else None
+    more = "" if before is None else _difference(usd, before)
+    return Cell(usd, f"{usd:,.4f}  {more}".rstrip() + _in_calls(card, card.cost_unknown_calls))
+
+
+def _shown_usd(card: Scorecard) -> float | None:
+    """Return the predicted cost as exactly as it is shown, so that what reads the same is the same."""
+    return None if card.cost_known_usd is None else round(card.cost_known_usd, USD_DECIMALS)
+
+
+def _has_range(card: Scorecard) -> bool:
+    """Whether the bounds of a predicted cost are far enough apart to be told."""
+    low, high = card.cost_low_usd, card.cost_high_usd
+    return low is not None and high is not None and high - low > TOLD_RANGE * high
+
+
+def _range(card: Scorecard) -> Cell:
+    return Cell(None, f"{card.cost_low_usd:,.4f} to {card.cost_high_usd:,.4f}") if _has_range(card) else NONE
 
 
 def _summarised(card: Scorecard) -> Cell:
@@ -228,10 +272,14 @@ def _violations(card: Scorecard) -> Cell:
 
 
 def _best_of(name: str, cells: Sequence[Cell], most: bool = False) -> Measure:
-    """Mark the best of the configurations' values, the least unless `most`; none where all are the same."""
+    """Mark the best of the configurations' values, the least unless `most`.
+
+    None is marked where all are the same, nor where what was captured is better: then doing nothing is best.
+    """
     first, *rest = cells
     numbers = [cell.number for cell in rest if cell.number is not None]
     if len(set(numbers)) < 2:
         return Measure(name, tuple(cells))
-    best = max(numbers) if most else min(numbers)
+    of_all, captured = (max if most else min), [] if first.number is None else [first.number]
+    best = of_all([*numbers, *captured])
     return Measure(name, (first, *(Cell(cell.number, cell.text, cell.number == best) for cell in rest)))

@@ -15,6 +15,7 @@ from .edge import escaped
 from .findings_view import findings_of_each
 from .loading import Opened
 from .score import Measure, measures
+from .score_notes import notes
 from .state import is_dark
 from .texts import named_column
 
@@ -42,11 +43,15 @@ def score(opened: Opened, captured_config: Configuration, candidates: Sequence[C
     for candidate, broken in zip(candidates, violations, strict=True):
         if broken.first:
             st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
+    replays = {candidate.label: candidate.replay for candidate in candidates}
     st.caption(
-        "Differences are against what was captured; the best value of a row is coloured. Lost is what the recorded"
-        f" responses took from their prompts and a configuration would not have sent. {UPPER_BOUND} Cost as of the"
-        f" calls' dates ({captured.prices}), with the recorded replies; unknown is not zero."
+        "Differences are against what was captured; the best value of a row is coloured unless that is better. Lost is"
+        f" what the recorded responses took from their prompts and a configuration would not have sent. {UPPER_BOUND}"
+        f" Prices are of the calls' dates ({captured.prices}), replies the recorded ones; unknown is not zero."
+        " A predicted cost is that of what the provider's cache should hold; the cost as reported is nearest the bill."
     )
+    if said := notes(captured, opened.replay(captured_config), replays):
+        st.caption(escaped(" ".join(said)))
     configs = {CAPTURED: captured_config, **{candidate.slot: candidate.config for candidate in candidates}}
     findings_of_each(opened, configs, dict(zip(configs, [CAPTURED, *names], strict=True)))
 

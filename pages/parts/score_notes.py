@@ -1,0 +1,77 @@
+"""What has to be said of a scorecard's figures in sentences: which calls are not in them and why, which replies count.
+
+A row says "in 19 of 20 calls"; the sentence below the table names the twentieth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from core.replay import Replay
+from core.reported_cost import reported_cost
+from core.scorecard import Scorecard
+from core.unknown_calls import Unknown, unknown_costs, unknown_reads, unreported
+from core.wording import agreeing, counted
+
+MOST_NAMED = 3
+"""Calls that a sentence names; of more, it says how many there are."""
+
+
+def notes(card: Scorecard, captured: Replay, replays: Mapping[str, Replay]) -> list[str]:
+    """Return the sentences on a comparison: its card as captured, and the configurations by name."""
+    reads = _of_each("What is read from the cache", lambda made: unknown_reads(made.cache), captured, replays)
+    costs = _of_each("Predicted cost", lambda made: unknown_costs(made.cost), captured, replays)
+    said = [replies(card), *(_of_reports(captured) if card.billed_calls else ()), *reads, *costs]
+    return [sentence for sentence in said if sentence]
+
+
+def _of_reports(captured: Replay) -> Iterator[str]:
+    """Yield which calls of a recording with reports have none, and which reports are not enough for a cost."""
+    silent = unreported(captured.transcript)
+    if silent:
+        yield f"Nothing was reported of {_calls(silent)}."
+    rest = {why: calls for why, calls in reported_cost(captured).unknown.items() if why not in silent}
+    if rest:
+        yield f"Cost as reported is unknown in {_calls(rest)}."
+
+
+def replies(card: Scorecard) -> str:
+    """Return how many replies are paid as counted and not as reported; "" if none is."""
+    too_low, missing = card.replies_reported_too_low, card.replies_not_reported
+    why = [
+        f"{too_low:,} {agreeing(too_low, 'was', 'were')} reported far too short" if too_low else "",
+        f"{missing:,} {agreeing(missing, 'was', 'were')} not reported" if missing else "",
+    ]
+    if not too_low + missing:
+        return ""
+    paid = counted(too_low + missing, "reply", "is", "are")
+    return f"In all costs, {paid} taken as counted and not from usage: {', '.join(filter(None, why))}."
+
+
+def _of_each(
+    what: str, unknown: Callable[[Replay], Unknown], captured: Replay, replays: Mapping[str, Replay]
+) -> Iterator[str]:
+    """Yield what is unknown as captured, and for each configuration of which other calls are."""
+    usual = unknown(captured)
+    if usual:
+        yield f"{what} is unknown in {_calls(usual)}."
+    others: dict[str, list[str]] = {}
+    for name, made in replays.items():
+        if (found := unknown(made)) != usual:
+            others.setdefault(_calls(found), []).append(name)
+    yield from (f"{what} is unknown in {calls} under {', '.join(names)}." for calls, names in others.items())
+
+
+def _calls(unknown: Unknown) -> str:
+    """Return how many calls there are, and for each reason which."""
+    number = sum(map(len, unknown.values()))
+    if not number:
+        return "no call"
+    whole = counted(number, "call")
+    return f"{whole}: {'; '.join(f'{_named(calls)} ({why})' for why, calls in unknown.items())}"
+
+
+def _named(calls: Sequence[int]) -> str:
+    numbers = [f"{call + 1:,}" for call in calls[:MOST_NAMED]]
+    more = len(calls) - len(numbers)
+    return f"{agreeing(len(calls), 'call', 'calls')} {', '.join(numbers)}" + (f" and {more:,} more" if more else "")

@@ -1,0 +1,78 @@
+"""The sentences below the scorecard: which calls a figure lacks and why, and which replies are not from usage."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.readers import read
+from core.replay import replay
+from core.scorecard import scorecard
+from core.transcript import Usage
+from pages.parts.score_notes import notes, replies
+from storage import Library
+from tests.pages_app import Open, page, sample, sample_database, shown, store
+from tests.test_cost import FULL, talk
+
+__all__ = ["page", "sample_database", "store"]
+
+FIRST = "What is read from the cache is unknown in 1 call: call 1 (what was cached before is not recorded)."
+
+
+@pytest.mark.parametrize(
+    ("too_low", "missing", "said"),
+    [
+        (0, 0, ""),
+        (1, 0, "In all costs, 1 reply is taken as counted and not from usage: 1 was reported far too short."),
+        (53, 0, "In all costs, 53 replies are taken as counted and not from usage: 53 were reported far too short."),
+        (
+            2,
+            1,
+            "In all costs, 3 replies are taken as counted and not from usage: 2 were reported far too short,"
+            " 1 was not reported.",
+        ),
+    ],
+)
+def test_replies_that_are_not_taken_from_usage_are_told(too_low: int, missing: int, said: str) -> None:
+    card = scorecard(replay(talk(), FULL))
+    assert replies(replace(card, replies_reported_too_low=too_low, replies_not_reported=missing)) == said
+
+
+def test_calls_without_a_figure_are_named_with_their_reason() -> None:
+    made = talk()
+    calls = (replace(made.calls[0], usage=Usage(3_000, None, None, 10)), replace(made.calls[1], model="house-model"))
+    captured = replay(replace(made, calls=calls), FULL)
+    assert notes(scorecard(captured), captured, {"whole": captured})[1:] == [
+        "Nothing was reported of 1 call: call 2 (no usage was reported).",
+        "Cost as reported is unknown in 1 call: call 1 (what was read from the cache or written to it was not"
+        " reported).",
+        "What is read from the cache is unknown in 2 calls: call 1 (what was cached before is not recorded);"
+        " call 2 (no rule is known for this provider).",
+        "Predicted cost is unknown in 1 call: call 2 (no price of the model is known).",
+    ]
+
+
+def test_a_configuration_of_which_other_calls_are_unknown_is_named() -> None:
+    transcript = sample()
+    captured = replay(transcript, FULL)
+    other = replay(transcript, {"model": {"name": "gemini-2.5-flash"}, **FULL})
+    said = notes(scorecard(captured), captured, {"same": captured, "one": other, "two": other})
+    assert said[1:] == [
+        FIRST,
+        "What is read from the cache is unknown in 20 calls: calls 1, 2, 3 and 17 more (no rule is known for this"
+        " provider) under one, two.",
+        "Predicted cost is unknown in 1 call: call 20 (no reply is recorded).",
+    ]
+
+
+def test_the_page_tells_the_bill_from_the_prediction(page: Open, store: Library, transcripts_folder: Path) -> None:
+    (transcript, *_) = read(transcripts_folder / "claude-code/entire-go-cli-long.jsonl.gz").transcripts
+    app = page("compare.py", transcript=str(store.add(transcript).id))
+    table = next(each.value for each in app.dataframe if "as captured" in each.value.columns)
+    rows = {row[0]: list(row[1:]) for row in table.itertuples(index=False)}
+    assert rows["Cost as reported, US dollars"] == ["4.5202", "—", "—", "—"]
+    assert rows["Cost, predicted, US dollars"][0] == "3.3335"
+    assert rows["Range of the predicted cost"][0] == "2.9936 to 9.6187"
+    assert "53 replies are taken as counted" in shown(app) and FIRST in shown(app)
