@@ -1,7 +1,8 @@
 """The HTTP routes beside the pages: `POST /api/capture` and `GET /healthz`.
 
-A capture is answered with 201 only after it is committed, so a client that got its answer may forget the call. Every
-refusal is `{"error": sentence}`. The guard in front of the app decides who may call.
+A capture is answered with 201 only after it is committed, so a client that got its answer may forget the call. Token
+figures that cannot be true are left out and named in `remarks`. Every refusal is `{"error": sentence}`. The guard in
+front of the app decides who may call.
 """
 
 from __future__ import annotations
@@ -92,9 +93,8 @@ async def capture(request: Request) -> Response:
     except StorageError as error:
         log.error("A capture was not stored: %s", error)
         return _error(503, str(error))
-    return JSONResponse(
-        {"transcript": appended.transcript, "call": appended.call, "masked": dict(appended.masked)}, status_code=201
-    )
+    stored = {"transcript": appended.transcript, "call": appended.call}
+    return JSONResponse({**stored, "masked": dict(appended.masked), "remarks": list(appended.remarks)}, status_code=201)
 
 
 async def health(_request: Request) -> Response:

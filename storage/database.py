@@ -92,6 +92,10 @@ def storage_errors(url: URL) -> Iterator[None]:
         yield
     except SQLAlchemyError as error:
         raise StorageError(_sentence(error, url)) from error
+    except OverflowError as error:  # of SQLite's driver, which SQLAlchemy passes on as it is
+        raise StorageError(
+            "A number is larger than the database can hold, and nothing was stored. Correct it and try again."
+        ) from error
 
 
 def _parse(url: str) -> URL:

@@ -19,10 +19,12 @@ from sqlalchemy import ColumnElement, Connection, select, update
 
 from core.dropped_content import drop_content
 from core.identity import Ledger, content_of, first_sha256, next_sha256
+from core.readers.figures import doubts
 from core.readers.responses import ResponseFacts, response_facts
 from core.readers.run import Run
 from core.readers.titles import shortened, title_of
 from core.redact import SECRETS_ONLY, Privacy, mask
+from core.transcript import Usage
 from core.wire import Wire
 
 from .continuation import Prompt, continued
@@ -57,6 +59,8 @@ class Appended:
     transcript: int
     call: int
     masked: Mapping[str, int]
+    remarks: tuple[str, ...] = ()
+    """What the usage of the response says and cannot be true, in sentences."""
 
 
 class Recorder:
@@ -84,7 +88,8 @@ class Recorder:
             if response is not None and facts.message is None:
                 live.fail(call, response)
             live.write(connection, row)
-        return Appended(live.id, call, dict(sorted((Counter(sent.found) + Counter(rest.found)).items())))
+        masked = dict(sorted((Counter(sent.found) + Counter(rest.found)).items()))
+        return Appended(live.id, call, masked, _remarks(facts.usage))
 
     def forget(self, transcript_id: int) -> None:
         """Let go of a run that is being deleted. Called while writing."""
@@ -186,6 +191,10 @@ class _LiveRun:
 
     def _counts(self) -> tuple[int, int, int]:
         return len(self._builder.heads), len(self._builder.messages), len(self._builder.calls)
+
+
+def _remarks(usage: Usage) -> tuple[str, ...]:
+    return tuple(f"{problem[:1].upper()}{problem[1:]}. {expected}" for problem, expected in doubts(usage))
 
 
 def _home(connection: Connection, prompt: Prompt, facts: ResponseFacts, session: str) -> Any:

@@ -38,7 +38,8 @@ def test_a_capture_is_stored_before_it_is_answered(client: TestClient) -> None:
         at = f"2026-03-01T09:3{call}:00+01:00"
         answer = client.post("/api/capture", json=pair(call, session="s", hints={"goal": "x"}, at=at))
         assert answer.status_code == 201
-        assert answer.json() == {"transcript": answer.json()["transcript"], "call": call, "masked": {}}
+        stored_as = {"transcript": answer.json()["transcript"], "call": call}
+        assert answer.json() == {**stored_as, "masked": {}, "remarks": []}
         stored = storage.library().get(answer.json()["transcript"])
         assert stored.captured(call) == openai_body(call + 1)
         assert stored.calls[call].hints == {"goal": "x"}
@@ -51,6 +52,31 @@ def test_an_anthropic_pair_is_known_by_its_request(client: TestClient) -> None:
     answer = client.post("/api/capture", json={"request": request, "response": None})
     stored = storage.library().get(answer.json()["transcript"])
     assert (stored.dialect, stored.captured(0), stored.calls[0].response) == ("anthropic", request, None)
+
+
+@pytest.mark.parametrize("figure", [str(10**25), str(2**63), str(2**31), "-5", "NaN", "Infinity", "1e400"])
+def test_an_absurd_figure_is_stored_as_none_and_told(client: TestClient, figure: str) -> None:
+    body = json.dumps(pair()).replace('"prompt_tokens": 100', f'"prompt_tokens": {figure}')
+    assert figure in body
+    answer = client.post("/api/capture", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 201
+    [remark] = answer.json()["remarks"]
+    assert remark.startswith("The usage has ")
+    assert remark.endswith("(input). A whole number from 0 to 2,147,483,647 was expected; the figure was ignored.")
+    [call] = storage.library().get(answer.json()["transcript"]).calls
+    assert (call.usage.input, call.usage.output) == (None, 7)
+
+
+def test_cached_tokens_above_the_input_are_told(client: TestClient) -> None:
+    body = pair()
+    body["response"]["usage"] = {"prompt_tokens": 320, "prompt_tokens_details": {"cached_tokens": 9999}}
+    answer = client.post("/api/capture", json=body)
+    assert answer.json()["remarks"] == [
+        "The usage contradicts itself: 9,999 tokens read from the cache, of an input of 320 tokens."
+        " Cached tokens are a part of the input, so this figure was ignored."
+    ]
+    [call] = storage.library().get(answer.json()["transcript"]).calls
+    assert (call.usage.input, call.usage.cache_read) == (320, None)
 
 
 def test_secrets_are_masked_and_counted(client: TestClient, tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from core.transcript import Call, Transcript, Usage
 from storage import Library
 from storage.__main__ import main
 from storage.database import open_engine
+from storage.errors import StorageError
 from storage.importing import Importing, import_path
 from storage.progress_bar import ProgressBar, line
 from tests.test_readers_bundles import CHAT, CLAUDE, folder, zipped
@@ -211,3 +213,45 @@ def test_the_bar_is_taken_away() -> None:
     assert hidden.getvalue() == ""
     assert shown.getvalue().startswith("\r…" + "x" * 39)
     assert shown.getvalue().rpartition("\r")[0].endswith(" " * 20)
+
+
+def absurd(figure: str) -> str:
+    """Return a recording of one call whose usage has a figure that cannot be true."""
+    request = '{"model": "gpt-4o", "messages": [{"role": "user", "content": "absurd"}]}'
+    response = '{"choices": [{"message": {"role": "assistant", "content": "yo"}}], "usage": {"prompt_tokens": %s}}'
+    return f'{{"request": {request}, "response": {response % figure}}}'
+
+
+@pytest.mark.parametrize("figure", [str(10**25), str(2**63), str(2**31), "-5", "NaN", "Infinity", "1e400"])
+def test_an_absurd_figure_stops_no_import(store: Library, tmp_path: Path, figure: str) -> None:
+    path = tmp_path / "logs.zip"
+    path.write_bytes(zipped({"a.json": absurd(figure), "b.jsonl": CLAUDE}))
+    done = import_path(store, path)
+    first, second = done.files
+    assert (first.name, first.new, first.calls, first.problems) == ("a.json", 1, 1, ())
+    assert (second.name, second.new) == ("b.jsonl", 1)
+    [remark] = first.remarks
+    assert remark.startswith("a.json: the usage has ")
+    assert remark.endswith("A whole number from 0 to 2,147,483,647 was expected; the figure was ignored.")
+    assert store.get(done.ids[0]).calls[0].usage == Usage()
+    assert import_path(store, path).new == 0
+
+
+def test_an_absurd_figure_is_a_line_of_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PROMPT_INSPECTOR_DB", f"sqlite:///{tmp_path / 'store.db'}")
+    path = tmp_path / "a.json"
+    path.write_text(absurd(str(10**25)))
+    assert main(["import", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert "read with a remark: a.json: the usage has 10000000000000000000000000, which is no number of tokens" in told
+
+
+def test_a_number_beyond_the_database_is_a_sentence(store: Library) -> None:
+    """Readers give none; a transcript that a program made may."""
+    call = Call(head=0, history=0, captured=0, usage=Usage(input=10**25))
+    made = Transcript("openai_chat", ({"role": "user", "content": "hi"},), (-1,), ({"messages": []},), (call,))
+    with pytest.raises(StorageError, match="A number is larger than the database can hold, and nothing was stored"):
+        store.add(made)
+    assert store.count() == 0

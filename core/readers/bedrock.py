@@ -12,8 +12,9 @@ from ..transcript import Usage
 from ..wire import Wire, text_of
 from .chat_wire import decoded
 from .fields import inner, listed, objects, text
+from .figures import figure
 from .packed import named_frames
-from .responses import ResponseFacts, count
+from .responses import ResponseFacts
 
 KINDS = frozenset(
     ["text", "toolUse", "toolResult", "image", "document", "reasoningContent", "cachePoint", "guardContent"]
@@ -49,11 +50,11 @@ def facts(response: Any) -> ResponseFacts | None:
     usage = inner(response, "usage")
     if not message and "inputTokens" not in usage:
         return None
-    plain = count(usage.get("inputTokens"))
-    read, written = count(usage.get("cacheReadInputTokens")), count(usage.get("cacheWriteInputTokens"))
+    plain = figure(usage.get("inputTokens"))
+    read, written = figure(usage.get("cacheReadInputTokens")), figure(usage.get("cacheWriteInputTokens"))
     given = None if plain is None else plain + (read or 0) + (written or 0)
     reply = _message(message) if message else None
-    return ResponseFacts(reply, Usage(given, read, written, count(usage.get("outputTokens"))), dialect="anthropic")
+    return ResponseFacts(reply, Usage(given, read, written, figure(usage.get("outputTokens"))), dialect="anthropic")
 
 
 def joined(response: Any) -> Any:

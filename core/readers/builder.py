@@ -17,6 +17,7 @@ from ..dialects import dialect
 from ..dialects.content import CACHE_MARK
 from ..transcript import ROOT, Call, Fidelity, Transcript, Usage
 from ..wire import Wire, digest, dump
+from .figures import believed
 
 
 class Placed(NamedTuple):
@@ -121,13 +122,16 @@ class TranscriptBuilder:
         fidelity: Fidelity = Fidelity.CAPTURED,
         hints: Mapping[str, Any] | None = None,
     ) -> int:
-        """Add a call whose prompt was placed, and return its index. `history` is the captured prompt by default."""
+        """Add a call whose prompt was placed, and return its index. `history` is the captured prompt by default.
+
+        Of its usage only what is believed is kept, whether the reader told of the rest or not.
+        """
         made = Call(
             head=placed.head,
             history=placed.last if history is None else history,
             captured=placed.last,
             response=response,
-            usage=usage or Usage(),
+            usage=believed(usage or Usage()),
             model=model if isinstance(model, str) and model else None,
             at=at,
             fidelity=fidelity,

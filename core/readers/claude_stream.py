@@ -61,7 +61,7 @@ class _Session:
         self.session = ""
         self.tasks: dict[str, Wire] = {}
         self._seen: set[str] = set()
-        self._outputs: dict[str, int] = {}
+        self._outputs: dict[str, float] = {}
         """By message id: the output tokens that its stream reported at its end."""
         self._streaming: dict[str, str] = {}
 
@@ -119,7 +119,7 @@ class _Session:
         if event.get("type") == "message_start":
             self._streaming[parent] = text(inner(event, "message"), "id")
         output = inner(event, "usage").get("output_tokens")
-        if event.get("type") == "message_delta" and isinstance(output, int) and self._streaming.get(parent):
+        if event.get("type") == "message_delta" and isinstance(output, int | float) and self._streaming.get(parent):
             self._outputs[self._streaming[parent]] = output
         return event.get("type") in ("message_start", "message_delta")
 
@@ -159,7 +159,7 @@ class _Session:
         same = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
         if output is None and told and usage and all(told.get(key) == usage.get(key) for key in same):
             output = told.get("output_tokens")
-        return message if not isinstance(output, int) else {**message, "usage": {**usage, "output_tokens": output}}
+        return {**message, "usage": {**usage, "output_tokens": output}} if isinstance(output, int | float) else message
 
     def _transcript(self, name: str, thread: Thread, ignored: Mapping[str, int]) -> Transcript:
         builder, notes, prompt = thread.build()

@@ -19,6 +19,7 @@ from ..wording import counted
 from .builder import Placed, TranscriptBuilder
 from .checks import MessageChecks
 from .claude_lines import Line
+from .figures import checked
 from .problems import Report
 from .responses import anthropic_usage
 from .times import parse_time
@@ -196,7 +197,7 @@ class Thread:
             Placed(head, sent),
             history=happened,
             response=wire,
-            usage=group.usage,
+            usage=checked(group.usage, self.report, group.place),
             model=group.model or None,
             at=group.at,
             fidelity=Fidelity.PARTIAL,

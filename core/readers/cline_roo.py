@@ -15,8 +15,8 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire
 from .event_log import EventLog
 from .fields import inner, objects, text, texts_of
+from .figures import figure
 from .formats import Format, Reading, share
-from .responses import count
 from .times import parse_time
 
 MARKS = ("<task>", "<environment_details>", "<feedback>", "<user_message>")
@@ -153,8 +153,8 @@ def task_of(said: str) -> str:
 
 def _usage(tokens: Wire) -> Usage:
     """Return the usage that Cline keeps: `cached` is what was read from the cache and written to it together."""
-    prompt, cached = count(tokens.get("prompt")), count(tokens.get("cached"))
-    return Usage(input=None if prompt is None else prompt + (cached or 0), output=count(tokens.get("completion")))
+    prompt, cached = figure(tokens.get("prompt")), figure(tokens.get("cached"))
+    return Usage(input=None if prompt is None else prompt + (cached or 0), output=figure(tokens.get("completion")))
 
 
 def _is_history(value: Any) -> bool:

@@ -17,9 +17,9 @@ from ..wire import Wire
 from .cline_roo import task_of
 from .event_log import EventLog
 from .fields import inner, text
+from .figures import figure
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count
 from .times import parse_time
 
 SPOKEN = frozenset({"text", "completion_result"})
@@ -138,8 +138,8 @@ class _Screen:
 
 def _usage(facts: Wire) -> Usage:
     """Return the usage of a request: the protocol says whether its input includes what came from the cache."""
-    given, output = count(facts.get("tokensIn")), count(facts.get("tokensOut"))
-    read, write = count(facts.get("cacheReads")), count(facts.get("cacheWrites"))
+    given, output = figure(facts.get("tokensIn")), figure(facts.get("tokensOut"))
+    read, write = figure(facts.get("cacheReads")), figure(facts.get("cacheWrites"))
     if given is not None and facts.get("apiProtocol") != "openai":
         given += (read or 0) + (write or 0)
     return Usage(given, read, write, output)

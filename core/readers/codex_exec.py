@@ -13,9 +13,9 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire, dump, text_of
 from .event_log import EventLog, Ignored
 from .fields import inner, text
+from .figures import Doubtful, figure
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count
 from .sessions import one_session
 
 EVENTS = frozenset(
@@ -91,7 +91,7 @@ class _Thread:
     def _completed(self, usage: Wire) -> None:
         """One call in the turn: the growth of the total is its usage."""
         self._flush()
-        total = {key: number for key in _FIGURES if (number := count(usage.get(key))) is not None}
+        total = {key: number for key in _FIGURES if (number := figure(usage.get(key))) is not None}
         grown = {key: number - self._total.get(key, 0) for key, number in total.items()}
         if self.log.calls - self._turn == 1 and grown.get("input_tokens", 0) > 0:
             self.log.with_usage(self._turn, _usage(grown))
@@ -110,8 +110,8 @@ class _Thread:
             return
         self.log.notes.insert(0, "the user's prompts are not recorded")
         meta: dict[str, Any] = {"ignored": ignored} if ignored else {}
-        if self._total:
-            meta["usage"] = self._total
+        if total := {key: number for key, number in self._total.items() if not isinstance(number, Doubtful)}:
+            meta["usage"] = total
         yield self.log.transcript(session=self.session, meta=meta)
 
 

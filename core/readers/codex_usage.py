@@ -12,7 +12,7 @@ from typing import Any
 from ..transcript import Usage
 from ..wire import Wire, dump
 from .fields import inner
-from .responses import count
+from .figures import count, figure
 
 
 class TokenCounts:
@@ -70,17 +70,17 @@ class TokenCounts:
 
 def _usage(last: Wire) -> Usage:
     return Usage(
-        input=count(last.get("input_tokens")),
-        cache_read=count(last.get("cached_input_tokens")),
-        cache_write=count(last.get("cache_write_input_tokens")),
-        output=count(last.get("output_tokens")),
-        reasoning=count(last.get("reasoning_output_tokens")),
+        input=figure(last.get("input_tokens")),
+        cache_read=figure(last.get("cached_input_tokens")),
+        cache_write=figure(last.get("cache_write_input_tokens")),
+        output=figure(last.get("output_tokens")),
+        reasoning=figure(last.get("reasoning_output_tokens")),
     )
 
 
 def _difference(total: Wire, before: Wire) -> dict[str, Any]:
     return {
-        key: value - (count(before.get(key)) or 0)
+        key: grown
         for key, value in total.items()
-        if isinstance(value, int) and not isinstance(value, bool)
+        if (now := figure(value)) is not None and (grown := now - (figure(before.get(key)) or 0)) >= 0
     }

@@ -14,8 +14,8 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire, dump
 from .event_log import EventLog
 from .fields import inner, objects, text, texts_of
+from .figures import figure
 from .formats import Format, Reading, share
-from .responses import count
 from .times import parse_time
 
 
@@ -110,7 +110,7 @@ def _markdown(part: Any) -> str:
 
 
 def _usage(usage: Wire) -> Usage:
-    return Usage(input=count(usage.get("promptTokens")), output=count(usage.get("completionTokens")))
+    return Usage(input=figure(usage.get("promptTokens")), output=figure(usage.get("completionTokens")))
 
 
 def _is_chat(value: Any) -> bool:

@@ -15,9 +15,9 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire, dump
 from .event_log import EventLog
 from .fields import inner, objects, text, texts_of
+from .figures import figure
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count
 from .sessions import one_session
 from .times import parse_time
 
@@ -101,7 +101,7 @@ class _Session:
             wire["tool_calls"] = [_call(request) for request in requests]
         if not (said or requests or "reasoning_content" in wire):
             return False
-        usage, at = Usage(output=count(data.get("outputTokens"))), parse_time(value.get("timestamp"))
+        usage, at = Usage(output=figure(data.get("outputTokens"))), parse_time(value.get("timestamp"))
         log.reply([wire], place, usage=usage, model=text(data, "model") or self.model, at=at)
         self._open.update(text(request, "toolCallId") for request in requests)
         return True

@@ -18,6 +18,7 @@ from ..wire import Wire
 from ..wording import agreeing, counted
 from .builder import Placed, TranscriptBuilder
 from .checks import MessageChecks
+from .figures import checked
 from .formats import Reading
 from .replies import reply_of
 from .shapes import LISTS
@@ -86,7 +87,7 @@ class EventLog:
             Placed(self.builder.head(settings), sent),
             history=happened,
             response=reply_of(wires),
-            usage=usage,
+            usage=checked(usage or Usage(), self.reading.report, place),
             model=model or None,
             at=at,
             fidelity=fidelity,
@@ -97,7 +98,8 @@ class EventLog:
 
     def with_usage(self, call: int, usage: Usage) -> None:
         """Give a call the usage that became known after its reply."""
-        self.builder.calls[call] = replace(self.builder.calls[call], usage=usage)
+        known = checked(usage, self.reading.report, f"call {call + 1}")
+        self.builder.calls[call] = replace(self.builder.calls[call], usage=known)
 
     def compact(self, wires: Sequence[Wire]) -> None:
         """Begin the window anew with these messages; what happened stays."""

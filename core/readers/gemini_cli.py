@@ -14,9 +14,9 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire
 from .event_log import EventLog, Ignored
 from .fields import listed, objects, text, texts_of
+from .figures import figure
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count
 from .times import parse_time
 
 REPLIES = ("gemini", "model", "assistant", "qwen")
@@ -222,11 +222,11 @@ def chat_usage(tokens: Any) -> Usage:
     """Return the usage of a reply: its input includes cached tokens, its output leaves out thoughts."""
     if not isinstance(tokens, Mapping):
         return Usage()
-    given, tool = count(tokens.get("input")), count(tokens.get("tool"))
-    answer, thoughts = count(tokens.get("output")), count(tokens.get("thoughts"))
+    given, tool = figure(tokens.get("input")), figure(tokens.get("tool"))
+    answer, thoughts = figure(tokens.get("output")), figure(tokens.get("thoughts"))
     return Usage(
         input=None if given is None else given + (tool or 0),
-        cache_read=count(tokens.get("cached")),
+        cache_read=figure(tokens.get("cached")),
         output=None if answer is None else answer + (thoughts or 0),
         reasoning=thoughts,
     )

@@ -12,7 +12,9 @@ from ..transcript import ROOT, Fidelity, Transcript
 from ..wire import Wire
 from .builder import Placed, TranscriptBuilder
 from .event_log import Ignored
+from .figures import checked
 from .formats import Format, Reading, share
+from .problems import Report
 from .responses import response_facts
 from .streams import join_stream
 
@@ -35,7 +37,7 @@ def read(reading: Reading) -> Iterator[Transcript]:
             reading.report.broken("this is no recorded answer", expected, place=place)
         elif value["method"] not in GENERATE:
             ignored.add(str(value["method"]), place)
-        elif not _call(builder, value["response"]):
+        elif not _call(builder, value["response"], reading.report, place):
             expected = "A response of Gemini, or the chunks of one, was expected; it was left out."
             reading.report.broken("the answer is of no known shape", expected, place=place)
         else:
@@ -49,7 +51,7 @@ def read(reading: Reading) -> Iterator[Transcript]:
         )
 
 
-def _call(builder: TranscriptBuilder, answer: Any) -> bool:
+def _call(builder: TranscriptBuilder, answer: Any, report: Report, place: str) -> bool:
     chunks = [chunk for chunk in answer if isinstance(chunk, Mapping)] if isinstance(answer, list) else []
     facts = response_facts(join_stream(chunks) if chunks else answer)
     if facts.dialect != "gemini":
@@ -58,7 +60,7 @@ def _call(builder: TranscriptBuilder, answer: Any) -> bool:
     builder.call(
         Placed(builder.head({**named, "contents": []}), ROOT),
         response=facts.message,
-        usage=facts.usage,
+        usage=checked(facts.usage, report, place),
         model=facts.model,
         at=facts.at,
         fidelity=Fidelity.PARTIAL,

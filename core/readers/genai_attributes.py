@@ -6,6 +6,7 @@ OpenTelemetry's `gen_ai.*` with messages as JSON, its older form with one key a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,11 +14,12 @@ from ..transcript import Usage
 from . import genai_parts, openinference_messages
 from .chat_wire import decoded
 from .fields import inner, text
+from .figures import figure
 from .prompts import Loose, prompt_of
 from .recorded_replies import reply_of
-from .responses import count
 
 Attributes = Mapping[str, Any]
+_WHOLE = re.compile(r"-?[0-9]{1,99}")
 
 INPUTS = (
     "gcp.vertex.agent.llm_request",
@@ -195,8 +197,8 @@ def _from_value(attributes: Attributes, side: str, read: Any) -> Loose | None:
 def _number(attributes: Attributes, keys: tuple[str, ...]) -> int | None:
     for key in keys:
         value = attributes.get(key)
-        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 16:
+        if isinstance(value, str) and _WHOLE.fullmatch(value):
             value = int(value)
-        if (number := count(value)) is not None:
+        if (number := figure(value)) is not None:
             return number
     return None

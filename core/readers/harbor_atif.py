@@ -16,8 +16,8 @@ from ..wire import Wire, text_of
 from .chat_wire import assistant, call, image, result, slim, text_part
 from .event_log import EventLog, Position
 from .fields import inner, listed, objects, text
+from .figures import count, figure
 from .formats import Format, Reading, share
-from .responses import count
 from .rows import read_rows, sample_rows, within
 from .times import parse_time
 from .tool_definitions import tools_of
@@ -135,11 +135,11 @@ def _usage(step: Wire) -> Usage:
     metrics = inner(step, "metrics")
     extra = inner(metrics, "extra")
     return Usage(
-        input=count(metrics.get("prompt_tokens")),
-        cache_read=count(metrics.get("cached_tokens")),
-        cache_write=count(extra.get("cache_creation_input_tokens")),
-        output=count(metrics.get("completion_tokens")),
-        reasoning=count(extra.get("reasoning_tokens")),
+        input=figure(metrics.get("prompt_tokens")),
+        cache_read=figure(metrics.get("cached_tokens")),
+        cache_write=figure(extra.get("cache_creation_input_tokens")),
+        output=figure(metrics.get("completion_tokens")),
+        reasoning=figure(extra.get("reasoning_tokens")),
     )
 
 

@@ -9,7 +9,7 @@ from ..transcript import Usage
 from ..wire import Wire
 from .chat_wire import assistant, call, result, slim, text_part
 from .fields import inner, listed, objects, text
-from .responses import count
+from .figures import figure
 from .tool_definitions import tools_of
 
 REMOVED = "<base64-data-removed>"
@@ -102,8 +102,8 @@ def with_images(value: Any, images: Iterator[str], key: str = "") -> Any:
 
 def inspect_usage(usage: Wire) -> Usage:
     """Return usage as inspect_ai counts it. For some providers input leaves cached tokens out, as the total shows."""
-    given, answered, total = (count(usage.get(f"{name}_tokens")) for name in ("input", "output", "total"))
-    read, written = count(usage.get("input_tokens_cache_read")), count(usage.get("input_tokens_cache_write"))
+    given, answered, total = (figure(usage.get(f"{name}_tokens")) for name in ("input", "output", "total"))
+    read, written = figure(usage.get("input_tokens_cache_read")), figure(usage.get("input_tokens_cache_write"))
     cached = (read or 0) + (written or 0)
     apart = given is not None and cached and total == given + cached + (answered or 0)
     return Usage(
@@ -111,5 +111,5 @@ def inspect_usage(usage: Wire) -> Usage:
         cache_read=read,
         cache_write=written,
         output=answered,
-        reasoning=count(usage.get("reasoning_tokens")),
+        reasoning=figure(usage.get("reasoning_tokens")),
     )

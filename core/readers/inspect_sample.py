@@ -19,6 +19,7 @@ from .builder import exact_keys
 from .checks import MessageChecks
 from .event_log import EventLog
 from .fields import inner, listed, objects, text
+from .figures import checked
 from .formats import Reading
 from .inspect_messages import (
     REMOVED,
@@ -105,6 +106,7 @@ class _Sample:
         usage = facts.usage if facts.usage.input is not None else inspect_usage(inner(output, "usage"))
         at = parse_time(event.get("timestamp"))
         model = facts.model or text(output, "model") or text(event, "model")
+        usage = checked(usage, self.reading.report, place)
         step = thread.run.add(
             head, wires, exact_keys(wires), response=message, usage=usage, model=model, at=at, fidelity=recorded
         )

@@ -15,11 +15,11 @@ from ..wire import Wire
 from ..wording import counted
 from .event_log import EventLog, Ignored
 from .fields import inner, objects, text, texts_of
+from .figures import count
 from .formats import Format, Reading, share
 from .kimi_steps import Step, call_of, content_of, usage_of
 from .kimi_wire import OldWire, is_old
 from .records import Record
-from .responses import count
 from .times import parse_time
 
 _KNOWN = frozenset(

@@ -9,7 +9,7 @@ from typing import Any
 from ..transcript import Usage
 from ..wire import Wire, dump
 from .fields import inner, text
-from .responses import count
+from .figures import figure
 
 
 class Step:
@@ -76,11 +76,11 @@ def usage_of(usage: Any) -> Usage:
     """Return the usage of a step: its `inputOther` leaves out what came from the cache or went into it."""
     if not isinstance(usage, Mapping):
         return Usage()
-    other, read = count(usage.get("inputOther")), count(usage.get("inputCacheRead"))
-    write = count(usage.get("inputCacheCreation"))
+    other, read = figure(usage.get("inputOther")), figure(usage.get("inputCacheRead"))
+    write = figure(usage.get("inputCacheCreation"))
     return Usage(
         input=None if other is None else other + (read or 0) + (write or 0),
         cache_read=read,
         cache_write=write,
-        output=count(usage.get("output")),
+        output=figure(usage.get("output")),
     )

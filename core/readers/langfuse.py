@@ -16,12 +16,13 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire
 from .chat_wire import decoded
 from .fields import inner, objects, text
+from .figures import figure
 from .formats import Format, Reading, share
 from .genai_attributes import tools_in
 from .open_traces import read_traces
 from .prompts import Loose, prompt_of
 from .recorded_replies import reply_of
-from .responses import count, response_facts
+from .responses import response_facts
 from .times import parse_time
 from .trace_calls import Recorded
 from .trace_chain import ToolRun, with_prompts
@@ -222,10 +223,10 @@ def _usage(one: Wire) -> Usage:
     details = inner({"usage": decoded(one.get("usageDetails") or one.get("usage_details"))}, "usage")
     details = details or inner(one, "usage")
     given = _first(details, "input", "prompt_tokens", "input_tokens", "promptTokens")
-    given = count(one.get("promptTokens")) if given is None and count(one.get("promptTokens")) else given
+    given = figure(one.get("promptTokens")) if given is None and figure(one.get("promptTokens")) else given
     answered = _first(details, "output", "completion_tokens", "output_tokens", "completionTokens")
     answered = (
-        count(one.get("completionTokens")) if answered is None and count(one.get("completionTokens")) else answered
+        figure(one.get("completionTokens")) if answered is None and figure(one.get("completionTokens")) else answered
     )
     read, written = _first(details, *READ), _first(details, *WRITTEN)
     thought = _first(details, *REASONING)
@@ -249,7 +250,7 @@ def _with_parts(
 
 
 def _first(details: Wire, *keys: str) -> int | None:
-    return next((number for key in keys if (number := count(details.get(key))) is not None), None)
+    return next((number for key in keys if (number := figure(details.get(key))) is not None), None)
 
 
 def _tool_run(node: Node) -> ToolRun:

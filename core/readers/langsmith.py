@@ -16,11 +16,12 @@ from ..wire import Wire
 from . import langchain_messages
 from .chat_wire import decoded
 from .fields import inner, listed, objects, text
+from .figures import figure
 from .formats import Format, Reading, share
 from .open_traces import read_traces
 from .prompts import prompt_of
 from .recorded_replies import reply_of
-from .responses import count, response_facts
+from .responses import response_facts
 from .times import parse_time
 from .trace_calls import Recorded
 from .trace_tree import Node, Tree, Weight
@@ -166,7 +167,7 @@ def _usage(run: Wire, own: Usage, message: Wire) -> Usage:
     if message and (usage := langchain_messages.usage_of(message)) != Usage():
         return usage
     told = inner(outputs, "llm_output", "token_usage") or inner(outputs, "llm_output", "usage") or run
-    return Usage(input=count(told.get("prompt_tokens")), output=count(told.get("completion_tokens")))
+    return Usage(input=figure(told.get("prompt_tokens")), output=figure(told.get("completion_tokens")))
 
 
 FORMAT = Format("langsmith", "LangSmith runs", sniff, read)

@@ -14,11 +14,12 @@ from ..wire import Wire
 from .chat_wire import decoded
 from .exchanges import thread_of
 from .fields import inner, text
+from .figures import figure
 from .formats import Format, Reading, share
 from .items import Item
 from .problems import Report
 from .records import Record
-from .responses import ResponseFacts, count, response_facts
+from .responses import ResponseFacts, response_facts
 from .runs import read_items
 from .shapes import LISTS, as_rest, is_body, list_key
 from .streams import body_value
@@ -138,7 +139,7 @@ def _facts(value: Wire, place: str, report: Report) -> ResponseFacts:
     message = raw.message or answered.message
     usage = answered.usage if answered.usage != Usage() else raw.usage
     if usage == Usage():
-        usage = Usage(input=count(value.get("prompt_tokens")), output=count(value.get("completion_tokens")))
+        usage = Usage(input=figure(value.get("prompt_tokens")), output=figure(value.get("completion_tokens")))
     if message is None and (text(value, "status") == "failure" or value.get("error_str")):
         report.add("the call failed, so there is no response", "The request was read.", place=place, warning=True)
     model = answered.model or raw.model or text(value, "model") or None

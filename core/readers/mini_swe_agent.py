@@ -15,8 +15,9 @@ from ..transcript import Fidelity, Transcript, Usage
 from ..wire import Wire
 from .event_log import EventLog
 from .fields import inner, listed, objects, text
+from .figures import count
 from .formats import Format, Reading, share
-from .responses import count, is_responses_response, openai_usage, responses_usage
+from .responses import is_responses_response, openai_usage, responses_usage
 from .rows import read_rows, within
 from .shapes import is_item, is_message
 from .times import parse_time

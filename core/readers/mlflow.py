@@ -13,13 +13,14 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire
 from .chat_wire import decoded
 from .fields import inner, objects, text
+from .figures import figure
 from .formats import Format, Reading, share
 from .genai_attributes import model_in, usage_in
 from .open_traces import read_traces
 from .otel_spans import attributes_of
 from .prompts import Loose, prompt_of
 from .recorded_replies import reply_of
-from .responses import count, response_facts
+from .responses import response_facts
 from .times import parse_time
 from .trace_calls import Recorded
 from .trace_tree import Node, Tree, Weight
@@ -146,9 +147,9 @@ def _usage(attributes: Mapping[str, Any], own: Usage) -> Usage:
     told = inner(attributes, "mlflow.chat.tokenUsage")
     if not told:
         return own if own.input is not None else usage_in(attributes)
-    read, written = count(told.get("cache_read_input_tokens")), count(told.get("cache_creation_input_tokens"))
-    given = count(told.get("input_tokens"))
-    return Usage(given if own.input is None else own.input, read, written, count(told.get("output_tokens")))
+    read, written = figure(told.get("cache_read_input_tokens")), figure(told.get("cache_creation_input_tokens"))
+    given = figure(told.get("input_tokens"))
+    return Usage(given if own.input is None else own.input, read, written, figure(told.get("output_tokens")))
 
 
 def _session(info: Wire) -> str:

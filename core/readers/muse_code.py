@@ -16,9 +16,9 @@ from ..wire import Wire
 from .chat_wire import assistant, call, decoded, result
 from .event_log import EventLog, Ignored
 from .fields import inner, objects, text
+from .figures import figure
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count
 from .times import parse_time
 
 _KNOWN = frozenset(
@@ -160,11 +160,11 @@ def _usage(usage: Wire) -> Usage:
     """Return usage; cached tokens and reasoning are parts of input and output."""
     read = usage.get("cache_read_tokens", usage.get("cached_tokens"))
     return Usage(
-        input=count(usage.get("input_tokens")),
-        cache_read=count(read),
-        cache_write=count(usage.get("cache_write_tokens")),
-        output=count(usage.get("output_tokens")),
-        reasoning=count(usage.get("reasoning_tokens")),
+        input=figure(usage.get("input_tokens")),
+        cache_read=figure(read),
+        cache_write=figure(usage.get("cache_write_tokens")),
+        output=figure(usage.get("output_tokens")),
+        reasoning=figure(usage.get("reasoning_tokens")),
     )
 
 

@@ -15,8 +15,8 @@ from ..wire import Wire, dump
 from ..wording import agreeing, counted
 from .event_log import EventLog, Ignored
 from .fields import inner, listed, objects, text
+from .figures import figure
 from .formats import Format, Reading, share
-from .responses import count
 from .times import parse_time
 
 COMPACTED = "What did we do so far?"
@@ -187,16 +187,16 @@ def _has_usage(info: Wire) -> bool:
 def _usage(info: Wire) -> Usage:
     """Return the usage of a message: its input leaves out what came from the cache or went into it."""
     tokens = inner(info, "tokens")
-    plain, cache = count(tokens.get("input")), inner(tokens, "cache")
-    read, write = count(cache.get("read")), count(cache.get("write"))
-    if not any((plain, read, write, count(tokens.get("output")))):
+    plain, cache = figure(tokens.get("input")), inner(tokens, "cache")
+    read, write = figure(cache.get("read")), figure(cache.get("write"))
+    if not any((plain, read, write, figure(tokens.get("output")))):
         return Usage()
     return Usage(
         input=None if plain is None else plain + (read or 0) + (write or 0),
         cache_read=read,
         cache_write=write,
-        output=count(tokens.get("output")),
-        reasoning=count(tokens.get("reasoning")),
+        output=figure(tokens.get("output")),
+        reasoning=figure(tokens.get("reasoning")),
     )
 
 

@@ -13,9 +13,9 @@ from ..transcript import Transcript, Usage
 from ..wire import Wire, dump
 from .event_log import EventLog, Ignored, Position
 from .fields import inner, objects, text, texts_of
+from .figures import figure
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count
 from .sessions import one_session
 from .times import parse_time
 
@@ -189,12 +189,12 @@ def _usage(usage: Any) -> Usage:
     """Return the usage of a reply: its input leaves out what came from the cache or went into it."""
     if not isinstance(usage, Mapping):
         return Usage()
-    plain, read, write = (count(usage.get(key)) for key in ("input", "cacheRead", "cacheWrite"))
-    output = count(usage.get("output"))
+    plain, read, write = (figure(usage.get(key)) for key in ("input", "cacheRead", "cacheWrite"))
+    output = figure(usage.get("output"))
     if not any((plain, read, write, output)):
         return Usage()
     whole = None if plain is None else plain + (read or 0) + (write or 0)
-    return Usage(whole, read, write, output, count(usage.get("reasoning")))
+    return Usage(whole, read, write, output, figure(usage.get("reasoning")))
 
 
 def _is_header(value: Any) -> bool:

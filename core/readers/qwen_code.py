@@ -14,9 +14,10 @@ from ..transcript import Transcript
 from ..wire import Wire
 from .event_log import EventLog, Ignored, Position
 from .fields import inner, listed, text, texts_of
+from .figures import count
 from .formats import Format, Reading, share
 from .records import Record
-from .responses import count, gemini_usage
+from .responses import gemini_usage
 from .sessions import one_session
 from .shapes import is_content
 from .times import parse_time

@@ -1,7 +1,8 @@
 """What a provider's response object says: the assistant's message, the usage, the model and the time.
 
 The providers count differently: OpenAI's `prompt_tokens` includes cached tokens, Anthropic's `input_tokens` does
-not. Here `input` always includes them. A figure that is missing or no whole number is None, never 0.
+not. Here `input` always includes them. A figure that is missing is None, never 0, and one that cannot be true is
+`Doubtful` until the call is made.
 
 A response of OpenAI Responses is several items; where it is, its message is `{"role": "assistant", "output": items}`.
 """
@@ -9,7 +10,6 @@ A response of OpenAI Responses is several items; where it is, its message is `{"
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from ..transcript import Usage
 from ..wire import Wire
+from .figures import figure
 from .times import parse_time
 
 
@@ -89,7 +90,7 @@ def openai_usage(usage: Any) -> Usage:
         return Usage()
     prompt, completion = _object(usage, "prompt_tokens_details"), _object(usage, "completion_tokens_details")
     return Usage(
-        input=count(usage.get("prompt_tokens")),
+        input=figure(usage.get("prompt_tokens")),
         cache_read=_first(
             prompt.get("cached_tokens"),
             usage.get("cache_read_input_tokens"),
@@ -101,8 +102,8 @@ def openai_usage(usage: Any) -> Usage:
             prompt.get("cache_write_tokens"),
             prompt.get("cache_creation_tokens"),
         ),
-        output=count(usage.get("completion_tokens")),
-        reasoning=count(completion.get("reasoning_tokens")),
+        output=figure(usage.get("completion_tokens")),
+        reasoning=figure(completion.get("reasoning_tokens")),
     )
 
 
@@ -127,11 +128,11 @@ def detailed_usage(usage: Any, keys: DetailKeys) -> Usage:
         return Usage()
     given, answered = _object(usage, keys.given), _object(usage, keys.answered)
     return Usage(
-        input=count(usage.get("input_tokens")),
-        cache_read=count(given.get(keys.cache_read)),
-        cache_write=count(given.get(keys.cache_write)),
-        output=count(usage.get("output_tokens")),
-        reasoning=count(answered.get(keys.reasoning)),
+        input=figure(usage.get("input_tokens")),
+        cache_read=figure(given.get(keys.cache_read)),
+        cache_write=figure(given.get(keys.cache_write)),
+        output=figure(usage.get("output_tokens")),
+        reasoning=figure(answered.get(keys.reasoning)),
     )
 
 
@@ -170,14 +171,14 @@ def anthropic_usage(usage: Any) -> Usage:
 
 
 def _anthropic_pass(usage: Wire) -> Usage:
-    plain, read = count(usage.get("input_tokens")), count(usage.get("cache_read_input_tokens"))
+    plain, read = figure(usage.get("input_tokens")), figure(usage.get("cache_read_input_tokens"))
     write = _first(usage.get("cache_creation_input_tokens"), _by_life(usage))
     details = _object(usage, "output_tokens_details")
     return Usage(
         input=None if plain is None else plain + (read or 0) + (write or 0),
         cache_read=read,
         cache_write=write,
-        output=count(usage.get("output_tokens")),
+        output=figure(usage.get("output_tokens")),
         reasoning=_first(details.get("thinking_tokens"), details.get("reasoning_tokens")),
     )
 
@@ -185,15 +186,6 @@ def _anthropic_pass(usage: Wire) -> Usage:
 def _total(first: int | None, *others: int | None) -> int | None:
     """Add up, unless what is added to is not known."""
     return None if first is None else first + sum(other or 0 for other in others)
-
-
-def count(value: Any) -> int | None:
-    """Return a number of tokens, or None for what cannot be one: text, a fraction, a negative number, a flag."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    if not math.isfinite(value) or value < 0 or value != int(value):
-        return None
-    return int(value)
 
 
 def _openai(response: Wire) -> ResponseFacts:
@@ -251,7 +243,7 @@ def _gemini(response: Wire) -> ResponseFacts:
 
 
 def _ollama(response: Wire) -> ResponseFacts:
-    prompt, answer = count(response.get("prompt_eval_count")), count(response.get("eval_count"))
+    prompt, answer = figure(response.get("prompt_eval_count")), figure(response.get("eval_count"))
     return ResponseFacts(
         message={"role": "assistant", **response["message"]},
         usage=Usage(input=prompt, output=answer),
@@ -262,12 +254,12 @@ def _ollama(response: Wire) -> ResponseFacts:
 
 
 def _by_life(usage: Wire) -> int | None:
-    lives = [number for value in _object(usage, "cache_creation").values() if (number := count(value)) is not None]
+    lives = [number for value in _object(usage, "cache_creation").values() if (number := figure(value)) is not None]
     return sum(lives) if lives else None
 
 
 def _first(*values: Any) -> int | None:
-    return next((number for value in values if (number := count(value)) is not None), None)
+    return next((number for value in values if (number := figure(value)) is not None), None)
 
 
 def _object(owner: Wire, key: str) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from ..transcript import ROOT, Fidelity, Transcript
 from ..wire import Wire, digest, dump
 from .builder import Placed, TranscriptBuilder, exact_keys
 from .checks import MessageChecks
+from .figures import checked
 from .formats import Reading
 from .items import Item, Items
 from .links import linked
@@ -190,7 +191,7 @@ class _Growing:
             request.wires,
             request.exact,
             response=facts.message if facts else None,
-            usage=facts.usage if facts else None,
+            usage=checked(facts.usage, self._reading.report, item.place) if facts else None,
             model=item.model,
             at=item.at,
             hints=item.hints,
@@ -286,7 +287,7 @@ def _response_alone(item: Item, reading: Reading) -> Transcript:
     builder.call(
         Placed(builder.head({**model, **item.repeated, LISTS[item.dialect]: []}), ROOT),
         response=item.facts.message,
-        usage=item.facts.usage,
+        usage=checked(item.facts.usage, reading.report, item.place),
         model=item.facts.model,
         at=item.at,
         fidelity=Fidelity.PARTIAL,

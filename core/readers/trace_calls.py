@@ -17,6 +17,7 @@ from ..transcript import Fidelity, Usage
 from ..wire import Wire, dump
 from .chat_wire import merged, paired
 from .exchanges import thread_of
+from .figures import count
 from .genai_parts import system_texts
 from .items import Item
 from .prompts import ANTHROPIC, CHAT, GEMINI, RESPONSES, Loose, chosen, evidence, spoken
@@ -179,7 +180,7 @@ def _with_true_input(items: Sequence[Item]) -> Iterator[Item]:
     told = {(item.session, item.thread) for item in items if _leaves_out_cache(item)}
     for item in items:
         usage = item.facts.usage if item.facts else Usage()
-        if (item.session, item.thread) in told and usage.input is not None and not usage.cache_read:
+        if (item.session, item.thread) in told and count(usage.input) is not None and not usage.cache_read:
             assert item.facts is not None
             facts = replace(item.facts, usage=replace(usage, input=None))
             yield replace(item, facts=facts, notes=[*item.notes, NO_CACHE])
@@ -189,7 +190,8 @@ def _with_true_input(items: Sequence[Item]) -> Iterator[Item]:
 
 def _leaves_out_cache(item: Item) -> bool:
     usage = item.facts.usage if item.facts else Usage()
-    if usage.input is None or usage.cache_read or usage.cache_write or item.body is None:
+    given = count(usage.input)
+    if given is None or usage.cache_read or usage.cache_write or item.body is None:
         return False
     body = {key: item.body[key] for key in item.body if key not in ("model", "tools")}
-    return len(dump(body)) > CHARACTERS * usage.input + 200
+    return len(dump(body)) > CHARACTERS * given + 200

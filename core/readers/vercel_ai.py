@@ -15,8 +15,8 @@ from . import vercel_messages
 from .chat_wire import paired
 from .event_log import EventLog
 from .fields import inner, text
+from .figures import figure
 from .formats import Format, Reading, share
-from .responses import count
 from .times import parse_time
 
 SESSIONS = ("id", "chatId", "chat_id", "sessionId", "session_id")
@@ -91,7 +91,7 @@ def _usage(message: Wire) -> Usage:
 
 
 def _first(told: Wire, *keys: str) -> int | None:
-    return next((number for key in keys if (number := count(told.get(key))) is not None), None)
+    return next((number for key in keys if (number := figure(told.get(key))) is not None), None)
 
 
 FORMAT = Format("vercel_ai", "chats of the Vercel AI SDK", sniff, read)
