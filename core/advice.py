@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from .advice_checks import checked_leaves
 from .advice_configs import Said, candidates
@@ -27,6 +28,7 @@ SHORT = 15
 """Turns and steps up to which a task is short (rule B-R4)."""
 TITLES = {
     Leaf.FITS: "It fits",
+    Leaf.OUT_OF_REACH: "No strategy can make it fit",
     Leaf.CHUNK: "Number the parts of the giant text",
     Leaf.SUMMARISE: "Keep the newest part, one capped summary for the rest",
     Leaf.PROJECT: "Shrink tool results at the boundary",
@@ -108,38 +110,55 @@ def _work(prompt: Prompt, advice: Advice) -> Work | None:
 
 def _chosen(prompt: Prompt, advice: Advice, work: Work | None) -> tuple[Said | None, Configuration | None]:
     """Return the first configuration under which the call fits, else the first one."""
-    base = as_json(prompt.history.config)
+    base = _base(prompt)
     rules, made = base["rules"], []
     for wanted in candidates(prompt, advice, work):
         said = {**wanted, "rules": [*rules, *wanted.get("rules", ())]}
         said = said if said["rules"] else wanted
         made.append((said, load_config({**base, "name": "", "shrink": [], **said})))
     for said, config in made:
-        if not plan_alone(prompt.history, config, prompt.call).excess:
+        if prompt.sizes.fits(plan_alone(prompt.history, config, prompt.call).tokens_after):
             return said, config
     return made[0] if made and advice.leaf is not Leaf.SMALLER_UNIT else (None, None)
 
 
+def _base(prompt: Prompt) -> dict[str, Any]:
+    """Return the configuration to start from; its limit leaves room for what is not recorded, which no strategy sees.
+
+    A limit is never raised because counts were too high: nobody knows by how much they are so in another call.
+    """
+    base: dict[str, Any] = as_json(prompt.history.config)
+    if prompt.sizes.hidden:
+        base["budget"] = {**base["budget"], "soft_limit": max(0, prompt.allowed)}
+    return base
+
+
 def _verdict(prompt: Prompt, advice: Advice, work: Work | None) -> tuple[bool, str]:
     """Return whether to leave the prompt alone, and the advice in one sentence."""
-    over, budget = advice.overflow, prompt.budget
+    over, budget, sizes = advice.overflow, prompt.budget, prompt.sizes
+    if advice.leaf is Leaf.OUT_OF_REACH:
+        return False, _hopeless(prompt)
     if over > 0:
-        over_by = f"Call {prompt.call + 1} is {counted(over, 'token')} over the budget of {budget:,}"
+        over_by = f"Call {prompt.call + 1} is {counted(over, 'token')} over the budget of {budget:,}{sizes.beside}"
         return False, f"{over_by}: {_why(prompt, advice)}.{_to_do(advice, work)}"
-    hidden = prompt.hidden
-    if over + hidden > 0:
-        more, too_many = counted(hidden, "token"), counted(over + hidden, "token")
-        return False, f"Call {prompt.call + 1} fits as recorded; with about {more} not recorded it is {too_many} over."
-    free = -(over + hidden) / budget if budget else 0.0
-    beside = f", with about {counted(hidden, 'token')} that are not recorded" if hidden else ""
-    if -(over + hidden) >= HEADROOM * budget:
-        room = f"{free:.0%} of {counted(budget, 'token')} free{beside}"
+    free = sizes.free(prompt.total)
+    room = f"{free:.0%} of {counted(budget, 'token')} free{sizes.beside}"
+    if free >= HEADROOM:
         return True, f"Leave it alone: the largest prompt looked at leaves {room}."
     if len(prompt.log.turns) <= SHORT and len(prompt.log.steps) <= SHORT:
-        return True, f"Leave it alone: it fits, and a task of at most {SHORT} turns and steps only loses by trimming."
+        short = f"a task of at most {SHORT} turns and steps only loses by trimming"
+        return True, f"Leave it alone: it fits{sizes.beside}, and {short}."
+    return False, f"It fits, but leaves only {room}: watch the next calls."
+
+
+def _hopeless(prompt: Prompt) -> str:
+    """Return why no strategy can help, and what can."""
+    sizes = prompt.sizes
+    what = f" with {sizes.parts}" if sizes.parts else ""
     return (
-        False,
-        f"It fits, but leaves only {free:.0%} of {counted(budget, 'token')} free{beside}: watch the next calls.",
+        f"What is not recorded of call {prompt.call + 1}, about {counted(sizes.hidden, 'token')}{what}, takes the whole"
+        f" budget of {sizes.budget:,} alone. It is sent whatever a strategy does: raise the budget above it, or make it"
+        " shorter where it is written."
     )
 
 

@@ -38,6 +38,7 @@ from .advice_trial import Check, Trial
 
 CHECKS: dict[Leaf, tuple[Callable[[Trial], Check], ...]] = {
     Leaf.FITS: (),
+    Leaf.OUT_OF_REACH: (),
     Leaf.CHUNK: (chunks_cover, numbering_complete, each_unit_fits, fields_named, raw_text_absent, aggregator_fits),
     Leaf.SUMMARISE: (
         kept_part_identical,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from .advice_sizes import Sizes
 from .advice_trial import Check, Trial
 from .shrinkers.chunk_pinned import LABEL
 from .wording import counted
@@ -20,7 +21,7 @@ def chunks_cover(trial: Trial) -> Check:
     """Check that the parts that would be sent make up the text without gap or overlap."""
     name, work, giant = "chunks cover the text without gap or overlap", trial.work, trial.prompt.largest_pinned
     if work is None or giant is None or not work.units:
-        return Check(name, False, _why_none(work))
+        return Check(name, False, _why_none(work, trial.prompt.sizes))
     sent = "".join(unit.text.partition("\n")[2] for unit in work.units)
     why = f"{counted(len(work.units), 'part')} of {giant.name}, {counted(len(sent), 'character')}"
     return Check(name, sent == giant.text, why if sent == giant.text else f"{why} of {len(giant.text):,}")
@@ -30,7 +31,7 @@ def numbering_complete(trial: Trial) -> Check:
     """Check that the labels of the parts that would be sent count from 1 to N."""
     name, work = "numbering k of N complete", trial.work
     if work is None or not work.units:
-        return Check(name, False, _why_none(work))
+        return Check(name, False, _why_none(work, trial.prompt.sizes))
     found = [re.match(rf"{re.escape(LABEL)}(\d+) of (\d+) of ", unit.text) for unit in work.units]
     numbers = [(int(label[1]), int(label[2])) for label in found if label]
     wanted = [(number, len(work.units)) for number in range(1, len(work.units) + 1)]
@@ -51,7 +52,7 @@ def raw_text_absent(trial: Trial) -> Check:
     """Check that no call holds the whole giant text."""
     name, work, giant = "the raw text is absent", trial.work, trial.prompt.largest_pinned
     if work is None or giant is None or not work.units:
-        return Check(name, False, _why_none(work))
+        return Check(name, False, _why_none(work, trial.prompt.sizes))
     whole = [unit.name for unit in work.units if giant.text in unit.text]
     parts = counted(len(work.units), "part")
     why = f"{whole[0]} is the whole text" if whole else f"of {parts} no call holds more than one"
@@ -63,12 +64,12 @@ def raw_text_absent(trial: Trial) -> Check:
 
 def units_partition(trial: Trial) -> Check:
     """Check that the units hold all of the work, each part once."""
-    return _partition("units partition the work", trial.work)
+    return _partition("units partition the work", trial.work, trial.prompt.sizes)
 
 
-def _partition(name: str, work: Work | None) -> Check:
+def _partition(name: str, work: Work | None, sizes: Sizes) -> Check:
     if work is None or not work.material:
-        return Check(name, False, _why_none(work))
+        return Check(name, False, _why_none(work, sizes))
     pieces: dict[str, list[tuple[int, int]]] = {}
     for unit in work.units:
         for piece in unit.pieces:
@@ -85,11 +86,11 @@ def _partition(name: str, work: Work | None) -> Check:
     )
 
 
-def _why_none(work: Work | None) -> str:
+def _why_none(work: Work | None, sizes: Sizes) -> str:
     if work is not None and work.obstacle:
         return work.obstacle
     if work is not None and work.room <= LEAST_ROOM:
-        return f"what every call carries, {work.base:,} of {counted(work.budget, 'token')}, leaves no room for a unit"
+        return f"what every call carries, {sizes.of_budget(work.base)}, leaves no room for a unit"
     return "there is nothing that could be split: no tool result and no large text"
 
 
@@ -98,11 +99,9 @@ def each_unit_fits(trial: Trial) -> Check:
     units = trial.work.units if trial.work else ()
     over = [unit for unit in units if not unit.fits]
     largest = max((unit.tokens for unit in units), default=0)
-    why = (
-        f"{over[0].name} has {counted(over[0].tokens, 'token')}"
-        if over
-        else f"the largest has {counted(largest, 'token')}"
-    )
+    sizes = trial.prompt.sizes
+    why = f"the largest has {sizes.of_budget(largest)}"
+    why = f"{over[0].name} has {sizes.of_budget(over[0].tokens)}" if over else why
     why = why if units else (trial.work and trial.work.obstacle) or "there is no unit"
     return Check("each unit alone fits", bool(units) and not over, why)
 
@@ -115,6 +114,7 @@ def aggregator_fits(trial: Trial) -> Check:
         return Check("aggregator fits and holds no raw text", False, why)
     texts = ((unit.name, work.text_of(unit).strip()) for unit in work.units)
     raw = [name for name, text in texts if len(text) > SHORTEST_RAW and text in work.aggregator_text]
-    fits = work.aggregator <= work.budget
-    why = f"it repeats {raw[0]}" if raw else f"{work.aggregator:,} of {counted(work.budget, 'token')}, verdicts only"
+    sizes = trial.prompt.sizes
+    why = f"it repeats {raw[0]}" if raw else f"{sizes.of_budget(work.aggregator)}, verdicts only"
+    fits = sizes.fits(work.aggregator)
     return Check("aggregator fits and holds no raw text", fits and not raw, why)

@@ -19,10 +19,14 @@ from .wording import agreeing, counted
 
 
 def within_budget(trial: Trial) -> Check:
-    """Check that the prompt fits."""
-    tokens, budget = trial.plan.tokens_after, trial.prompt.budget
-    said = f"{tokens:,} of {counted(budget, 'token')}"
-    return Check("total within the budget", tokens <= budget, said if tokens <= budget else f"{said}: still over")
+    """Check that the prompt fits; not known where it does, but nobody knows how large what is not recorded is."""
+    tokens, sizes = trial.plan.tokens_after, trial.prompt.sizes
+    fits, said = sizes.fits(tokens), sizes.of_budget(tokens)
+    if not fits:
+        return Check("total within the budget", False, f"{said}: still over")
+    if sizes.is_unknown:
+        return Check("total within the budget", None, f"{said}{sizes.beside}")
+    return Check("total within the budget", True, said)
 
 
 def no_orphans(trial: Trial) -> Check:
@@ -44,7 +48,7 @@ def kept_part_identical(trial: Trial) -> Check:
     kept = [span for unit in prompt.log.units[prompt.cut :] for span in unit.spans]
     other = [span.id for span in kept if trial.plan.remains(span.message, span.id) is not None]
     changed = [span_id for span_id in other if trial.decisions[span_id].action is not Action.PROJECT]
-    what = f"last {prompt.keep.number} {prompt.keep.unit}"
+    what = f"last {prompt.kept}"
     same, shrunk = len(kept) - len(other), len(other)
     why = f"{counted(same, 'span', 'is as it was', 'are as they were')}"
     why += f", {counted(shrunk, 'result', 'is', 'are')} projected" if shrunk else ""

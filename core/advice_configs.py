@@ -28,7 +28,7 @@ def candidates(prompt: Prompt, advice: Advice, work: Work | None) -> Iterator[Sa
     that cut history all the same, unless exact strings are needed.
     """
     leaves = (advice.leaf, *advice.then)
-    if Leaf.FITS in leaves or (Leaf.SMALLER_UNIT in leaves and prompt.exact_strings_needed):
+    if advice.leaf in (Leaf.FITS, Leaf.OUT_OF_REACH) or (Leaf.SMALLER_UNIT in leaves and prompt.exact_strings_needed):
         return
     if work is not None and work.obstacle:
         return
@@ -78,7 +78,7 @@ def _old_results_suffice(prompt: Prompt) -> bool:
 
 
 def _step(prompt: Prompt) -> Said:
-    share = max(1, prompt.budget // STEP_SHARE)
+    share = max(1, prompt.allowed // STEP_SHARE)
     return {"step": int(round(share, 1 - len(str(share))))} if prompt.is_agent else {}
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from .advice_sizes import Sizes, unrecorded_parts
 from .advice_tree import SUMMARY_CAP, Measured
 from .boundaries import Keep, keep_boundary
 from .config import Configuration
@@ -26,6 +27,7 @@ from .shrinkers import DedupeInstructions, ProjectToolResults, shrink_fixed, shr
 from .spans import Span, SpanKind
 from .tokens import Counter
 from .units import Unit
+from .wording import counted
 
 RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
 TEXT = frozenset({SpanKind.USER, SpanKind.ASSISTANT, SpanKind.THINKING})
@@ -74,10 +76,21 @@ class Prompt:
         """Tokens of the prompt."""
         return self.plan.fixed.tokens + self.log.totals[-1]
 
+    @cached_property
+    def sizes(self) -> Sizes:
+        """What a size of this call is compared with the budget by."""
+        lacks = unrecorded_parts(self.history.transcript.notes)
+        return Sizes.of(self.budget, self.history.calibration.calls[self.call], lacks)
+
     @property
-    def hidden(self) -> int:
-        """Tokens that the provider reported beyond the recording; 0 where it reported nothing, or less than counted."""
-        return max(0, self.history.calibration.not_recorded[self.call] or 0)
+    def allowed(self) -> int:
+        """Tokens that the budget leaves to what is recorded."""
+        return self.sizes.allowed
+
+    @property
+    def unseen(self) -> str:
+        """What is not recorded of the fixed part, as a sentence; "" if all is there."""
+        return self.sizes.unseen(self.total, bool(self.plan.fixed.spans))
 
     @property
     def is_agent(self) -> bool:
@@ -89,6 +102,11 @@ class Prompt:
         """How much is kept verbatim at least, by which old is told from new: 4 turns or 8 steps, less if too large."""
         return self._largest((8, 4, 2, 1) if self.is_agent else (4, 2, 1), 1.0)
 
+    @property
+    def kept(self) -> str:
+        """How much is kept, in words: "4 turns", "1 step"."""
+        return counted(self.keep.number, self.keep.unit.removesuffix("s"))
+
     @cached_property
     def keep_most(self) -> Keep:
         """How much a configuration keeps: what leaves a quarter of the room for the calls to come."""
@@ -97,7 +115,7 @@ class Prompt:
 
     @property
     def _room(self) -> int:
-        return self.budget - self.plan.fixed.tokens - SUMMARY_CAP
+        return self.allowed - self.plan.fixed.tokens - SUMMARY_CAP
 
     def _largest(self, numbers: tuple[int, ...], share: float) -> Keep:
         """Return the first of some numbers that fits in a share of the room, else the last."""
@@ -143,7 +161,7 @@ class Prompt:
         """What the tree asks for."""
         return Measured(
             total=self.total,
-            soft_budget=self.budget,
+            soft_budget=self.allowed,
             old_history=sum(tokens_of(unit, TEXT) for unit in self.old_units),
             tool_output=sum(span.tokens for span in self.results),
             tool_projected=self.projection[1],
@@ -151,12 +169,13 @@ class Prompt:
             largest_pinned=self.largest_pinned.tokens if self.largest_pinned else 0,
             summary_cap=SUMMARY_CAP,
             exact_strings_needed=self.exact_strings_needed,
+            is_hopeless=self.sizes.is_hopeless,
         )
 
     @cached_property
     def projection(self) -> tuple[int, int]:
         """The cap that results are projected to, and the tokens of all results then."""
-        output, overflow = sum(span.tokens for span in self.results), self.total - self.budget
+        output, overflow = sum(span.tokens for span in self.results), self.sizes.over(self.total)
         found = (CAPS[0], output)
         for cap in CAPS:
             found = (cap, self._projected(ProjectToolResults(cap)))
@@ -183,9 +202,11 @@ def tokens_of(unit: Unit, kinds: frozenset[SpanKind]) -> int:
 
 def prompt_of(history: Replay, call: int | None = None, exact_strings_needed: bool = False) -> Prompt | None:
     """Return a call's prompt as advice needs it, by default that of the worst call; None without a limit or a call."""
-    sent, budget = history.calls["before"], soft_budget(history.config)
-    if budget is None or not sent:
+    budget = soft_budget(history.config)
+    if budget is None or not history.transcript.calls:
         return None
+    beyond = history.calls["not_recorded"]
+    sent = [tokens + (beyond[at] or 0) for at, tokens in enumerate(history.calls["before"])]
     worst = max(range(len(sent)), key=sent.__getitem__)
     return Prompt(history, worst if call is None else call, budget, exact_strings_needed)
 

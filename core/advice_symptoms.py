@@ -37,15 +37,16 @@ class Symptom:
 
 def fails_from_the_first_call(prompt: Prompt, trial: Trial | None) -> Symptom:
     """One pinned span is over the budget alone."""
-    giant = prompt.largest_pinned
+    name, giant, sizes = "fails from the first call, however short the history", prompt.largest_pinned, prompt.sizes
+    if sizes.is_hopeless:
+        what = f"what is not recorded, about {counted(sizes.hidden, 'token')}, takes all of {sizes.budget:,} alone"
+        return Symptom(name, True, what, "no leaf")
     tokens = giant.tokens if giant else 0
-    named = f"{giant.name} ({giant.id})" if giant else "nothing"
-    return Symptom(
-        "fails from the first call, however short the history",
-        tokens > prompt.budget,
-        f"the largest pinned span, {named}, has {tokens:,} of {counted(prompt.budget, 'token')}",
-        "1A",
-    )
+    named = f"the largest pinned span, {f'{giant.name} ({giant.id})' if giant else 'nothing'}, has"
+    seen = not sizes.fits(tokens)
+    if prompt.unseen and not seen:
+        return Symptom(name, None, f"{prompt.unseen}; of the rest, {named} {counted(tokens, 'token')}", "1A")
+    return Symptom(name, seen, f"{named} {sizes.of_budget(tokens)}", "1A")
 
 
 def grows_steadily(prompt: Prompt, trial: Trial | None) -> Symptom:
@@ -67,7 +68,7 @@ def jumps_after_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "jumps after particular calls; adding a tool broke it",
         share >= TOOL_SHARE or (0 < over <= largest),
-        f"tool results are {share:.0%} of the prompt; the {LARGEST} largest have {counted(largest, 'token')}",
+        f"tool results are {share:.0%} of {_whole(prompt)}; the {LARGEST} largest have {counted(largest, 'token')}",
         "3A",
     )
 
@@ -90,12 +91,11 @@ def same_base_cost(prompt: Prompt, trial: Trial | None) -> Symptom:
     tokens = sum(span.tokens for span in prompt.plan.fixed.spans if span.kind in kinds)
     share = tokens / prompt.total if prompt.total else 0.0
     repeats = bool(DedupeInstructions().fixed(prompt.plan.fixed, frozenset(), prompt.counter))
-    return Symptom(
-        "same base cost in every call; rules restated",
-        share >= INSTRUCTION_SHARE and repeats,
-        f"instructions are {share:.0%} of the prompt; {'lines repeat' if repeats else 'no line repeats'}",
-        "4A",
-    )
+    name, seen = "same base cost in every call; rules restated", share >= INSTRUCTION_SHARE and repeats
+    if prompt.unseen and not seen:
+        return Symptom(name, None, prompt.unseen, "4A")
+    said = f"instructions are {share:.0%} of {_whole(prompt)}; {'lines repeat' if repeats else 'no line repeats'}"
+    return Symptom(name, seen, said, "4A")
 
 
 def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
@@ -149,25 +149,24 @@ def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
 def all_pinned(prompt: Prompt, trial: Trial | None) -> Symptom:
     """What is pinned is over the budget together, and nothing alone."""
     tokens = sum(span.tokens for span in prompt.pinned)
-    largest = prompt.measured.largest_pinned
-    return Symptom(
-        "everything left is pinned and still over",
-        tokens > prompt.budget >= largest,
-        f"{counted(tokens, 'token', 'is', 'are')} pinned, the largest span has {largest:,}",
-        "5A",
-    )
+    largest, sizes = prompt.measured.largest_pinned, prompt.sizes
+    name, seen = "everything left is pinned and still over", not sizes.fits(tokens) and sizes.fits(largest)
+    said = f"{counted(tokens, 'token', 'is', 'are')} pinned, the largest span has {largest:,}"
+    if prompt.unseen and not seen:
+        return Symptom(name, None, f"{prompt.unseen}; of the rest, {said}", "5A")
+    return Symptom(name, seen, f"{said}{sizes.beside if sizes.hidden else ''}", "5A")
 
 
 def has_headroom(prompt: Prompt, trial: Trial | None) -> Symptom:
     """More than 20% of the budget is free."""
-    free = -prompt.measured.overflow
-    share = free / prompt.budget if prompt.budget else 0.0
-    return Symptom(
-        "fits with more than 20% headroom",
-        free > 0 and free >= HEADROOM * prompt.budget,
-        f"{share:.0%} of the budget is free" if free > 0 else f"{counted(-free, 'token')} over",
-        "leave it alone",
-    )
+    over, share = prompt.measured.overflow, prompt.sizes.free(prompt.total)
+    said = f"{share:.0%} of the budget is free{prompt.sizes.beside}" if over < 0 else f"{counted(over, 'token')} over"
+    return Symptom("fits with more than 20% headroom", over < 0 and share >= HEADROOM, said, "leave it alone")
+
+
+def _whole(prompt: Prompt) -> str:
+    """Return what shares are of: only what is recorded can be told apart."""
+    return "what is recorded" if prompt.sizes.hidden or prompt.unseen else "the prompt"
 
 
 ROWS: tuple[Callable[[Prompt, Trial | None], Symptom], ...] = (

@@ -19,6 +19,7 @@ class Leaf(StrEnum):
     """What the tree recommends."""
 
     FITS = "fits"
+    OUT_OF_REACH = "none"  # what is not recorded is over the budget alone
     CHUNK = "1A"  # numbered chunks of one giant pinned span
     SUMMARISE = "2A"  # window plus one capped summary
     PROJECT = "3A"  # project at the tool boundary
@@ -32,7 +33,8 @@ class Measured:
 
     `old_history` is user and assistant text older than the kept turns, without tool output; `tool_output` are tool
     results of any age, `tool_projected` their size after projection; `instruction_duplicates` are exact duplicate
-    rules and examples that can be put aside.
+    rules and examples that can be put aside. `soft_budget` is what the budget leaves to these; what is not recorded
+    of the prompt may take all of it (`is_hopeless`), and then no branch is asked.
     """
 
     total: int
@@ -44,6 +46,7 @@ class Measured:
     largest_pinned: int = 0
     summary_cap: int = SUMMARY_CAP
     exact_strings_needed: bool = False
+    is_hopeless: bool = False
 
     @property
     def overflow(self) -> int:
@@ -88,6 +91,8 @@ def advise(measured: Measured, published: bool = False) -> Advice:
 def _leaf(measured: Measured, gains: Reclaim, overflow: int, published: bool) -> tuple[Leaf, tuple[Leaf, ...]]:
     if overflow <= 0:
         return Leaf.FITS, ()
+    if measured.is_hopeless:
+        return Leaf.OUT_OF_REACH, ()
     if measured.largest_pinned > measured.soft_budget:
         return (Leaf.SMALLER_UNIT if measured.exact_strings_needed else Leaf.CHUNK), ()
     if gains.history >= overflow and (published or gains.history >= gains.tool):

@@ -53,7 +53,10 @@ class WorkUnit:
 
 @dataclass(frozen=True)
 class Work:
-    """A task in units. `aggregator` are the tokens of the last call, which reads the verdicts; `base` what each has."""
+    """A task in units. `aggregator` are the tokens of the last call, which reads the verdicts; `base` what each has.
+
+    `budget` is what the budget leaves to what is recorded: what is not is sent with every unit.
+    """
 
     budget: int
     base: int
@@ -90,21 +93,21 @@ def _chunked(prompt: Prompt, giant: Span) -> Work:
     """Return the calls for the numbered parts of one text, each with the part in the text's own place."""
     why, base = obstacle(prompt, giant), _base(prompt, giant)
     if why:
-        return Work(prompt.budget, base, (), 0, "", (), 0, why)
+        return Work(prompt.allowed, base, (), 0, "", (), 0, why)
     calls = ChunkedPrompt(prompt, giant)
-    room = prompt.budget - calls.tokens(calls.label(MOST_PARTS, MOST_PARTS))
+    room = prompt.allowed - calls.tokens(calls.label(MOST_PARTS, MOST_PARTS))
     if room <= LEAST_ROOM:
-        return Work(prompt.budget, base, (), 0, "", (), room)
+        return Work(prompt.allowed, base, (), 0, "", (), room)
     units, start = [], 0
     for label, chunk in calls.parts(room):
         piece, text = Piece(giant.id, start, start + len(chunk)), label + chunk
         tokens = calls.tokens(text)
         name = label.removeprefix(LABEL).rstrip("\n").removesuffix("]")
-        units.append(WorkUnit("chunk", f"part {name}", (piece,), tokens, tokens <= prompt.budget, text))
+        units.append(WorkUnit("chunk", f"part {name}", (piece,), tokens, tokens <= prompt.allowed, text))
         start = piece.stop
     text = "\n".join([AGGREGATE, *(f"Verdict on {unit.name}:" for unit in units)])
     aggregator = base + _message(prompt, text) + VERDICT * len(units)
-    return Work(prompt.budget, base, tuple(units), aggregator, text, (giant,), room)
+    return Work(prompt.allowed, base, tuple(units), aggregator, text, (giant,), room)
 
 
 class _Splitter:
@@ -112,7 +115,7 @@ class _Splitter:
         self.prompt = prompt
         self.base = _base(prompt)
         self.task = _task(prompt)
-        self.room = prompt.budget - self.base - _message(prompt, self.task) - MARGIN
+        self.room = prompt.allowed - self.base - _message(prompt, self.task) - MARGIN
         found = _material(prompt, self.room, self.task)
         self.material = tuple(found) if self.room > LEAST_ROOM else ()
 
@@ -124,14 +127,14 @@ class _Splitter:
         verdicts = [f"Verdict {number} of {total}, {unit.name}:" for number, unit in enumerate(units, start=1)]
         text = "\n".join([self.task, AGGREGATE, *verdicts])
         aggregator = self.base + _message(self.prompt, text) + VERDICT * total
-        return Work(self.prompt.budget, self.base, units, aggregator, text, self.material, self.room)
+        return Work(self.prompt.allowed, self.base, units, aggregator, text, self.material, self.room)
 
     def _counted(self, kind: str, name: str, pieces: Sequence[Piece], number: int, total: int) -> WorkUnit:
         texts = {span.id: span.text for span in self.material}
         body = "\n".join(texts[piece.span_id][piece.start : piece.stop] for piece in pieces)
         text = f"{self.task}\n\n[part {number} of {total}: {name}]\n{body}"
         tokens = self.base + _message(self.prompt, text)
-        return WorkUnit(kind, name, tuple(pieces), tokens, tokens <= self.prompt.budget, text)
+        return WorkUnit(kind, name, tuple(pieces), tokens, tokens <= self.prompt.allowed, text)
 
     def _units(self) -> Iterator[tuple[str, str, list[Piece]]]:
         """Yield kind, name and pieces of each unit: what belongs together, as far as it has room."""
@@ -197,7 +200,7 @@ def _task(prompt: Prompt) -> str:
     if prompt.log.last_user < 0:
         return ""
     spans = [span for span in prompt.log.units[prompt.log.last_user].spans if span.kind is SpanKind.USER]
-    room = (prompt.budget - _base(prompt)) // 2
+    room = (prompt.allowed - _base(prompt)) // 2
     return "\n".join(span.text for span in spans if span.tokens <= room)
 
 
