@@ -12,6 +12,7 @@ from typing import Any
 
 from .advice_checks import checked_leaves
 from .advice_configs import Said, candidates
+from .advice_cost import dearer
 from .advice_measures import Prompt, plan_alone, prompt_of
 from .advice_symptoms import HEADROOM, Symptom, symptoms
 from .advice_tree import Advice, Leaf, advise
@@ -55,6 +56,8 @@ class Advised:
     work: Work | None
     checks: tuple[Check, ...]
     symptoms: tuple[Symptom, ...]
+    dearer: str = ""
+    """That it costs more than what was recorded, as a sentence; "" where it does not, or where that is unknown."""
 
     @property
     def safe(self) -> bool | None:
@@ -95,6 +98,7 @@ def advised(
         work=work,
         checks=checked_leaves(trial, leaves),
         symptoms=symptoms(prompt, trial),
+        dearer="" if trial.played is None else dearer(trial.played, history.as_captured),
     )
 
 
