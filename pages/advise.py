@@ -50,13 +50,15 @@ else:
     with st.container(border=True):
         advice_view.answer(found, opened, limits)
     advice_view.tree(found)
-    left, right = st.columns([4, 5], gap="large")
-    with left:
-        advice_view.checks(found)
-    with right:
+    beside = st.container()
+    if found.checks:
+        left, beside = st.columns([4, 5], gap="large")
+        with left:
+            advice_view.checks(found)
+    with beside:
         advice_view.symptom_table(found.symptoms)
     if found.work is not None:
-        advice_view.work_units(found.work)
+        advice_view.work_units(found.work, found.prompt.sizes.hidden)
 
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.subheader("Findings", anchor=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace as with_changes
 from typing import Any
 
 import pytest
@@ -16,8 +18,10 @@ from core.findings import findings
 from core.presets import PRESETS
 from core.replay import replay
 from core.scorecard import UPPER_BOUND
-from pages.parts.advice_tree_view import NOT_ASKED, PASSED, TAKEN, THEN, branches, tree_html
+from core.transcript import Usage
+from pages.parts.advice_tree_view import NOT_ASKED, PASSED, TAKEN, THEN, branches, needed, tree_html
 from storage import Library
+from tests.advice_runs import advice, agent
 from tests.pages_app import SAMPLES, Open, id_of, page, run, sample, sample_database, shown, store
 from tests.runs import run as run_of
 
@@ -162,3 +166,83 @@ def test_the_tree_shows_which_branch_was_taken(budget: int, states: list[str]) -
     text = tree_html(found, dark=False)
     assert text.count('role="listitem"') == 5
     assert text.count(f">{TAKEN}<") == (TAKEN in states)
+
+
+def lacking(store: Library, beyond: int | None, notes: tuple[str, ...] = ("system prompt not recorded",)) -> str:
+    """Add an agent's run that lacks its system prompt, with reported tokens beyond those counted; return its id."""
+    plain = agent()
+    counted = replay(plain, {"strategy": {"kind": "full_history"}}).calls["in_window"]
+    usage = [Usage() if beyond is None else Usage(tokens + beyond) for tokens in counted]
+    calls = tuple(with_changes(call, usage=usage[at]) for at, call in enumerate(plain.calls))
+    return str(store.add(with_changes(plain, calls=calls, notes=notes)).id)
+
+
+def test_what_is_not_recorded_counts_against_the_budget(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=lacking(store, 3_000), soft="7000")
+    said = shown(app)
+    assert "with about 3,000 tokens that are not recorded: tool results can give back" in said
+    assert "and about 3,000 not recorded of 7,000 tokens" in said
+    assert "It fits" not in "\n".join(title.value for title in app.subheader)
+    assert "not known: the system prompt is not recorded; of the rest, the largest, user, has" in html_of(app)
+    assert "Compare opens with a soft limit of 4,000 tokens" in said
+    app.button(key="use_advice").click()
+    run(app)
+    assert app.query_params["budget"] == "4000"
+    table = app.dataframe[0].value.set_index("")
+    assert table.loc["Calls over budget", "Advice 3A"] == "0"
+
+
+def test_nothing_is_advised_where_what_is_not_recorded_takes_the_budget(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=lacking(store, 8_000), soft="7000")
+    assert "No strategy can make it fit" in [title.value for title in app.subheader]
+    assert "about 8,000 tokens with the system prompt, takes the whole budget of 7,000 alone" in shown(app)
+    assert "All checks passed" not in shown(app)
+    assert 'role="listitem"' not in html_of(app)
+    assert "no branch can give back enough" in shown(app)
+    with pytest.raises(KeyError):
+        app.button(key="use_advice")
+
+
+def test_one_figure_says_what_is_free(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=lacking(store, 3_000), soft="40000")
+    [said] = re.findall(r"leaves (\d+%) of 40,000 tokens free, with about 3,000", shown(app))
+    assert re.findall(r"(\d+%) of the budget is free", html_of(app)) == [said]
+
+
+def test_parts_of_unknown_size_are_not_taken_for_nothing(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=lacking(store, None), soft="4000")
+    assert "All checks passed" not in shown(app)
+    assert "1 cannot be told from a recording" in shown(app)
+    assert "without the system prompt, which is not recorded" in shown(app)
+    assert "instructions are 0%" not in html_of(app)
+
+
+def test_where_nothing_is_asked_the_tree_is_one_line(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, CODING))
+    assert 'role="listitem"' not in html_of(app)
+    assert "The five branches of the tree are not asked: nothing has to be given back." in shown(app)
+    assert "Is the trim safe?" not in shown(app)
+
+
+def test_a_higher_cost_stands_beside_the_button(page: Open, store: Library) -> None:
+    found = expected(30_000)
+    assert found.dearer
+    assert found.dearer in shown(page(PAGE, transcript=id_of(store, CODING), soft="30000"))
+
+
+@pytest.mark.parametrize(
+    ("gives", "said"),
+    [
+        (47_648, "47,648, more than the 44,965 needed"),
+        (44_965, "44,965, all that is needed"),
+        (0, "0 of the 44,965 needed"),
+    ],
+)
+def test_what_is_given_back_against_what_is_needed(gives: int, said: str) -> None:
+    assert needed(gives, 44_965) == said
+
+
+def test_cards_speak_of_one_step() -> None:
+    found = advice(agent(3, lines=800), 3_000)
+    assert found.prompt.keep.number == 1
+    assert "text older than 1 turn<" in tree_html(found, dark=False)

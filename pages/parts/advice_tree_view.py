@@ -10,6 +10,8 @@ from core.advice import Advised
 from core.advice_tree import Leaf
 from core.wording import counted
 
+UNASKED = (Leaf.FITS, Leaf.OUT_OF_REACH)
+"""Leaves that are settled before any branch is asked."""
 TAKEN, THEN, PASSED, NOT_ASKED = "taken", "then", "passed over", "not asked"
 
 
@@ -27,15 +29,13 @@ class Branch:
 def branches(found: Advised) -> list[Branch]:
     """Return the branches in the order in which the tree asks."""
     measured, gains = found.prompt.measured, found.advice.reclaim
-    keep = found.prompt.keep
-    giant = found.prompt.largest_pinned
-    largest = f"the largest, {giant.name}, has {counted(giant.tokens, 'token')}" if giant else "nothing is pinned"
-    history = f"{counted(measured.old_history, 'token')} of text older than {keep.number} {keep.unit}"
+    unseen = found.prompt.unseen
+    history = f"{counted(measured.old_history, 'token')} of text older than {found.prompt.kept}"
     if measured.exact_strings_needed:
         history += "; exact strings are needed, so none of it may be summarised"
     cap, projected = found.prompt.projection
     rows = [
-        (Leaf.CHUNK, "Is one pinned text larger than the budget?", largest, None),
+        (Leaf.CHUNK, "Is one pinned text larger than the budget?", _largest(found), None),
         (Leaf.SUMMARISE, "Does old conversation cover it, and more than tools do?", history, gains.history),
         (
             Leaf.PROJECT,
@@ -46,8 +46,8 @@ def branches(found: Advised) -> list[Branch]:
         (
             Leaf.DEDUPLICATE,
             "Do restated rules and examples cover it?",
-            f"{counted(measured.instruction_duplicates, 'token')} of duplicates and examples",
-            gains.instruction,
+            _restated(gains.instruction, unseen),
+            None if unseen and not gains.instruction else gains.instruction,
         ),
         (Leaf.SMALLER_UNIT, "Nothing covers it: is the unit of work too large?", _rest(found), None),
     ]
@@ -55,9 +55,39 @@ def branches(found: Advised) -> list[Branch]:
     return [Branch(leaf, asked, said, gives, _state(leaf, taken)) for leaf, asked, said, gives in rows]
 
 
+def _largest(found: Advised) -> str:
+    giant, unseen = found.prompt.largest_pinned, found.prompt.unseen
+    largest = f"the largest, {giant.name}, has {counted(giant.tokens, 'token')}" if giant else "nothing is pinned"
+    if found.advice.leaf is Leaf.CHUNK or not unseen:
+        return largest
+    return f"not known: {unseen}; of the rest, {largest}"
+
+
+def _restated(tokens: int, unseen: str) -> str:
+    if unseen and not tokens:
+        return f"not known: {unseen}"
+    return f"{counted(tokens, 'token')} of duplicates and examples"
+
+
 def _rest(found: Advised) -> str:
     together, over = sum(found.advice.reclaim), found.advice.overflow
-    return f"all branches together give back {together:,} of {over:,}" if over > 0 else "nothing has to be given back"
+    return f"all branches together give back {needed(together, over)}" if over > 0 else "nothing has to be given back"
+
+
+def needed(gives: int, overflow: int) -> str:
+    """Return what is given back against what is needed, in tokens."""
+    if gives > overflow:
+        return f"{gives:,}, more than the {overflow:,} needed"
+    return f"{gives:,} of the {overflow:,} needed" if gives < overflow else f"{gives:,}, all that is needed"
+
+
+def folded(found: Advised) -> str:
+    """Return the five branches as one line, for a prompt that none of them is asked about."""
+    names = ("old conversation", "tool results", "restated rules and examples")
+    rows = [branch.gives for branch in branches(found)[1:4]]
+    known = [f"{name} {gives:,}" for name, gives in zip(names, rows, strict=True) if gives is not None]
+    why = "nothing has to be given back" if found.advice.overflow <= 0 else "no branch can give back enough"
+    return f"The five branches of the tree are not asked: {why}. Could be given back, in tokens: {', '.join(known)}."
 
 
 def _state(leaf: Leaf, taken: tuple[Leaf, ...]) -> str:
@@ -66,8 +96,8 @@ def _state(leaf: Leaf, taken: tuple[Leaf, ...]) -> str:
     if leaf in taken:
         return THEN
     order = list(Leaf)
-    alone = len(taken) == 1 and taken[0] is not Leaf.FITS
-    return NOT_ASKED if taken[0] is Leaf.FITS or (alone and order.index(leaf) > order.index(taken[0])) else PASSED
+    alone = len(taken) == 1 and taken[0] not in UNASKED
+    return NOT_ASKED if taken[0] in UNASKED or (alone and order.index(leaf) > order.index(taken[0])) else PASSED
 
 
 def tree_html(found: Advised, dark: bool) -> str:
@@ -106,5 +136,5 @@ def _bar(gives: int | None, overflow: int, accent: str, plain: str) -> Iterator[
     yield (
         f'<div style="margin-top:auto"><div style="height:6px;border-radius:3px;background:{plain}">'
         f'<div style="height:6px;border-radius:3px;width:{min(1.0, gives / overflow):.0%};background:{accent}"></div>'
-        f'</div><div style="opacity:0.8;margin-top:0.2rem">gives back {gives:,} of {overflow:,}</div></div>'
+        f'</div><div style="opacity:0.8;margin-top:0.2rem">gives back {needed(gives, overflow)}</div></div>'
     )

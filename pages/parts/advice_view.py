@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -18,7 +19,7 @@ from core.scorecard import UPPER_BOUND
 from core.wording import counted
 from core.work_units import Work
 
-from .advice_tree_view import tree_html
+from .advice_tree_view import UNASKED, folded, tree_html
 from .compare_state import BUDGET
 from .comparison import settings_line, written
 from .edge import escaped
@@ -39,7 +40,7 @@ WHOLE: Mapping[str, Any] = {"strategy": {"kind": "full_history"}}
 def answer(found: Advised, opened: Opened, limits: Limits) -> None:
     """Show the leaf, the advice in one sentence, and the way to Compare."""
     leaf = found.advice.leaf
-    code = "" if leaf is Leaf.FITS else f":primary[{leaf}] "
+    code = "" if leaf in UNASKED else f":primary[{leaf}] "
     then = "".join(f", then {other}: {TITLES[other].lower()}" for other in found.advice.then)
     st.subheader(f"{code}{TITLES[leaf]}{then}", anchor=False)
     st.markdown(escaped(found.verdict))
@@ -53,8 +54,22 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Use this", icon=":material/compare_arrows:", type="primary", key="use_advice",
                      help="Opens Compare with this configuration beside the whole history."):  # fmt: skip
-            st.switch_page("compare.py", query_params=compare_address(opened, limits, said))
+            st.switch_page("compare.py", query_params=compare_address(opened, _limits(found, limits), said))
         st.caption(escaped(_in_words(said)), width="content")
+        if found.dearer:
+            st.caption(f":orange[:material/payments:] {escaped(found.dearer)}", width="content")
+    if found.prompt.sizes.hidden:
+        st.caption(
+            f"Compare opens with a soft limit of {counted(max(0, found.prompt.allowed), 'token')}: what"
+            f" {found.prompt.budget:,} leave beside what is not recorded, which no strategy sees."
+        )
+
+
+def _limits(found: Advised, limits: Limits) -> Limits:
+    """Return the limits under which the advice was tried: less than those of the page where something is hidden."""
+    if found.config is None or not found.prompt.sizes.hidden:
+        return limits
+    return replace(limits, budget={**limits.budget, "soft_limit": found.config.budget.soft_limit})
 
 
 def _in_words(said: Mapping[str, Any]) -> str:
@@ -82,7 +97,10 @@ def compare_address(opened: Opened, limits: Limits, said: Mapping[str, Any]) -> 
 
 
 def tree(found: Advised) -> None:
-    """Show the tree with its evidence."""
+    """Show the tree with its evidence; one line where no branch is asked."""
+    if found.advice.leaf in UNASKED:
+        st.caption(f"{escaped(folded(found))} Nothing is trimmed, so there is nothing to check.")
+        return
     st.html(tree_html(found, is_dark()))
 
 
@@ -93,16 +111,12 @@ def checks(found: Advised) -> None:
     for check in found.checks:
         icon, colour, word = MARKS[check.passed]
         st.markdown(f":{colour}[{icon}] {escaped(check.name)} :small[— {word}: {escaped(check.why)}]")
-    if not found.checks:
-        st.caption("Nothing is trimmed, so there is nothing to check.")
-    elif not splits:
+    if not splits:
         st.caption(f"Checked on what the configuration would send. {UPPER_BOUND}")
 
 
 def _summary(found: Sequence[Check]) -> str:
     failed, unknown = (sum(check.passed is kind for check in found) for kind in (False, None))
-    if not found:
-        return ""
     if failed:
         return f"{failed} of {counted(len(found), 'check')} failed."
     return "All checks passed." if not unknown else f"None failed; {unknown} cannot be told from a recording."
@@ -136,12 +150,14 @@ def _cells(tag: str, *texts: str) -> str:
     return "".join(f'<{tag} style="{PAD};font-weight:400">{html.escape(text)}</{tag}>' for text in texts)
 
 
-def work_units(work: Work) -> None:
-    """Show the units that the work would split into, each counted as its own call."""
+def work_units(work: Work, hidden: int = 0) -> None:
+    """Show the units that the work would split into, each counted as its own call beside what is not recorded."""
     if not work.units:
         return
+    beside = f" beside about {hidden:,} not recorded" if hidden else ""
     st.markdown(
-        f"**{counted(len(work.units), 'unit')} of work**, each its own call of at most {counted(work.budget, 'token')},"
+        f"**{counted(len(work.units), 'unit')} of work**, each its own call of at most {counted(work.budget, 'token')}"
+        f"{beside},"
         f" then an aggregator that reads {counted(len(work.units), 'verdict')}: {counted(work.aggregator, 'token')}."
     )
     shown = work.units[:MOST_UNITS]
