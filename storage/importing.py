@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from core.errors import PromptInspectorError
 from core.readers import Report, read_stream
+from core.wording import agreeing, counted
 
 from .library import Added, Library
 
@@ -79,7 +80,10 @@ def import_path(store: Library, path: Path, format_name: str | None = None, work
         work.ids.append(added.id)
         work.masked.update(added.masked)
     in_order = iter(stored)
-    work.files += [_file(part, list(islice(in_order, part.transcripts))) for part in _files(report)]
+    for part in _files(report):
+        taken = list(islice(in_order, part.transcripts))
+        file = _file(part, taken)
+        work.files.append(replace(file, problems=(*file.problems, *_noted(store, part, taken))))
     return work
 
 
@@ -102,6 +106,31 @@ def _files(report: Report) -> Iterator[Report]:
         yield Report(report.source, problems=own)
     for file in report.files:
         yield from _files(file)
+
+
+def _noted(store: Library, part: Report, taken: Sequence[Added | str]) -> list[str]:
+    """Note with the new transcripts of a file that it was not read in full; return why that failed, if it did.
+
+    Readers give a transcript as soon as it is complete, and what else the file holds is known at its end.
+    """
+    note = not_read(part)
+    new = [added.id for added in taken if not isinstance(added, str) and added.new]
+    if not note or not new:
+        return []
+    try:
+        store.note(new, note)
+    except PromptInspectorError as error:
+        return [f"{part.source}: the transcripts do not say that {note}. {error}"]
+    return []
+
+
+def not_read(part: Report) -> str:
+    """Return how much of a file was not read, as a clause without a full stop; empty where all of it was."""
+    broken, read = part.counts.broken, part.counts.read
+    if broken:
+        of = counted(read, "line" if part.by_line else "record")
+        return f"{broken:,} of {of} of the file {agreeing(broken, 'was', 'were')} not read"
+    return "a part of the file was not read" if part.lost else ""
 
 
 def _file(part: Report, stored: Sequence[Added | str]) -> ImportedFile:

@@ -7,6 +7,7 @@ frozen values; no session, row or connection leaves this package.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -161,6 +162,16 @@ class Library:
             renamed = update(TranscriptRow).where(TranscriptRow.id == transcript_id).values(title=title.strip())
             if connection.execute(renamed).rowcount == 0:
                 raise _not_found(transcript_id)
+
+    def note(self, transcript_ids: Iterable[int], note: str) -> None:
+        """Add a clause to what is noted of these transcripts, last; one that has been deleted is passed over."""
+        wanted = list(transcript_ids)
+        with self.writer.transaction() as connection:
+            for start in range(0, len(wanted), CHUNK):
+                chosen = TranscriptRow.id.in_(wanted[start : start + CHUNK])
+                for row in connection.execute(select(TranscriptRow.id, TranscriptRow.notes).where(chosen)).all():
+                    notes = text_of_json([*json.loads(row.notes), note])
+                    connection.execute(update(TranscriptRow).where(TranscriptRow.id == row.id).values(notes=notes))
 
     def tag(self, transcript_id: int, tags: Iterable[str]) -> None:
         """Give a transcript these tags and no others. NotFound if there is none."""

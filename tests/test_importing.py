@@ -255,3 +255,55 @@ def test_a_number_beyond_the_database_is_a_sentence(store: Library) -> None:
     with pytest.raises(StorageError, match="A number is larger than the database can hold, and nothing was stored"):
         store.add(made)
     assert store.count() == 0
+
+
+ASKED = '{"model": "gpt-4o", "messages": [{"role": "user", "content": "%s"}]}'
+CUT = '{"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}, {"role": "user", "content'
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (f"{ASKED % 'one'}\n{{bad\n\n{ASKED % 'two'}\n{{}}\n", "2 of 4 lines of the file were not read"),
+        (f"{ASKED % 'one'}\n{{bad\n", "1 of 2 lines of the file was not read"),
+        (f"{ASKED % 'one'}\n{{bad", "1 of 2 lines of the file was not read"),
+        (CUT, "a part of the file was not read"),
+        (f"{ASKED % 'one'}\n\n{ASKED % 'two'}\n", ""),
+        ('{"model": "gpt-4o", "messages": [{"role": "odd", "content": "a remark"}]}', ""),
+        (absurd("-5"), ""),
+    ],
+)
+def test_a_transcript_notes_what_of_its_file_was_not_read(store: Library, tmp_path: Path, text: str, note: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(text)
+    for archived in (False, True):
+        if archived:
+            path = tmp_path / "b.zip"
+            path.write_bytes(zipped({"a.jsonl": text, "b.jsonl": CLAUDE}))
+        import_path(store, path)  # from the archive only the second file is new
+    noted = {summary.id: [said for said in summary.notes if "not read" in said] for summary in store.list()}
+    assert store.count() > 1
+    assert all(
+        said == ([note] if note and store.get(number).dialect == "openai_chat" else [])
+        for number, said in noted.items()
+    )
+
+
+def test_what_was_not_read_is_no_part_of_a_transcripts_name(store: Library, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{ASKED % 'one'}\n{{bad\n")
+    [first] = import_path(store, path).ids
+    path.write_text(f"{ASKED % 'one'}\n")
+    assert import_path(store, path).ids == [first]
+    assert store.get(first).notes[-1] == "1 of 2 lines of the file was not read"
+
+
+def test_remarks_beyond_those_listed_do_not_make_a_file_read_in_part(store: Library, tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    odd = [{"role": "odd", "content": str(number)} for number in range(300)]
+    path.write_text(json.dumps({"model": "gpt-4o", "messages": odd}))
+    done = import_path(store, path)
+    [file] = done.files
+    assert (file.problems, len(file.remarks)) == ((), 201)
+    assert file.remarks[-1].startswith("a.json: 100 more problems are not listed")
+    assert "not read" not in " ".join(store.get(done.ids[0]).notes)

@@ -59,6 +59,10 @@ class Report:
     """Problems beyond MOST_PROBLEMS."""
     progress: Callable[[int, int], None] | None = None
     """Called with the bytes of the file read so far and their number, as the file is packed."""
+    by_line: bool = False
+    """Whether its records are the lines of JSON Lines."""
+    lost: bool = False
+    """Whether a problem says that something of the file was not read."""
     span: tuple[int, int, int] | None = None
     """Where the file that is read now stands in a recording of several: bytes before it, its own and those of all."""
     configuration: bool = False
@@ -76,6 +80,7 @@ class Report:
 
     def add(self, problem: str, expected: str = "", *, place: str = "", warning: bool = False) -> None:
         """Note a problem of this file."""
+        self.lost = self.lost or not warning
         if len(self.problems) >= MOST_PROBLEMS:
             self.more += 1
         else:
@@ -108,6 +113,7 @@ class Report:
         self.files.append(file)
         for name in ("transcripts", "calls", "messages", "more"):
             setattr(self, name, getattr(self, name) + getattr(file, name))
+        self.lost = self.lost or file.lost
         for name in ("read", "used", "ignored", "broken"):
             setattr(self.counts, name, getattr(self.counts, name) + getattr(file.counts, name))
         room = MOST_PROBLEMS - len(self.problems)
@@ -122,7 +128,8 @@ class Report:
             self.problems.sort(key=lambda problem: [int(number) for number in _NUMBER.findall(problem.place)])
         if self.more:
             text = f"{counted(self.more, 'more problem', 'is', 'are')} not listed"
-            self.problems.append(Problem(self.source, "", text, "Correct the first ones and read the file again."))
+            expected = "Correct the first ones and read the file again."
+            self.problems.append(Problem(self.source, "", text, expected, warning=not self.lost))
             self.more = 0
 
 

@@ -103,6 +103,7 @@ class Records:
         return number > 0
 
     def _by_line(self, lines: Iterator[Line]) -> Iterator[Record]:
+        self.report.by_line = True
         line = next(lines, None)
         while line is not None:
             following = next(lines, None)
