@@ -139,7 +139,8 @@ def test_the_source_is_the_files_name(tmp_path: Path) -> None:
     [("a\n\n b\x00c", "a b c"), ("x" * 200, "x" * 79 + "…"), ("\ud83d hi", "hi"), ("帮我检查", "帮我检查")],
 )
 def test_titles(text: str, title: str) -> None:
-    assert only(body(SYSTEM, user(text))).title == title
+    [transcript] = read(json.dumps(body(SYSTEM, user(text)))).transcripts
+    assert transcript.title == title
 
 
 def test_a_stream_reports_beside_its_transcripts() -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from .half_pairs import HalvesInBytes
 from .problems import kind_of
 from .source import CHUNK, Source
 
@@ -47,7 +48,11 @@ def documents(source: Source) -> Iterator[Any]:
     except ImportError:
         raise NotStreamed("the package ijson is not installed") from None
     try:
-        yield from ijson.items(_Bytes(source), "", use_float=True, multiple_values=True, buf_size=CHUNK)
+        file = _Bytes(source)
+        for value in ijson.items(file, "", use_float=True, multiple_values=True, buf_size=CHUNK):
+            file.tell()
+            yield value
+        file.tell()
     except (ijson.JSONError, ValueError, OverflowError) as error:
         text = error.args[0] if error.args else kind_of(error)
         text = text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
@@ -60,6 +65,8 @@ class _Bytes:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._chunks = source.chunks()
+        self._halves = HalvesInBytes()
+        self._told = False
 
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes: a chunk, whatever the size asked for, and nothing for a size of 0."""
@@ -67,4 +74,12 @@ class _Bytes:
             return b""
         chunk = next(self._chunks, b"")
         self._source.passed += len(chunk)
+        self._halves.look(chunk)
         return chunk.rstrip(b"\x00") or self.read(size) if chunk.endswith(b"\x00") else chunk
+
+    def tell(self) -> None:
+        """Tell once of half a surrogate pair in what was read."""
+        if self._halves.found and not self._told:
+            self._told = True
+            expected = "In a file of this size a question mark stands in its place."
+            self._source.report.add("a text holds half a surrogate pair, which is no character", expected, warning=True)

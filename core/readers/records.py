@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
+from .half_pairs import half_pairs
 from .json_text import CLOSERS, DEEPEST, Unreadable, decode, parse, salvage, too_deep
 from .large_documents import NotStreamed, documents, first_line, may_be_large
 from .source import Line, Source
@@ -39,7 +40,7 @@ class Records:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.report = source.report
-        self._records = self._all()
+        self._records = self._told()
 
     def __iter__(self) -> Iterator[Record]:
         return self._records
@@ -54,6 +55,14 @@ class Records:
             ahead.append(record)
         self._records = chain(ahead, self._records)
         return ahead
+
+    def _told(self) -> Iterator[Record]:
+        """Yield the records, and tell of texts in them that no encoding holds."""
+        for record in self._all():
+            if self.source.may_hold_halves:
+                for problem, expected in half_pairs(record.value):
+                    self.report.add(problem, expected, place=record.place, warning=True)
+            yield record
 
     def _all(self) -> Iterator[Record]:
         if may_be_large(self.source) and self._is_document(first_line(self.source)):

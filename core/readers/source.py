@@ -17,6 +17,7 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from .half_pairs import may_hold_halves
 from .problems import Report
 from .unpack import GZIP, utf8_chunks
 
@@ -62,6 +63,8 @@ class Source:
         self.name = name or (content.name if isinstance(content, Path | Member) else "the text")
         self.passed = 0
         """Characters of the lines given so far."""
+        self.may_hold_halves = False
+        """Whether a line so far may hold half a surrogate pair."""
         self._read: Iterator[bytes] | None = None
         report.source = self.name
 
@@ -84,6 +87,7 @@ class Source:
         for line in numbered:
             text = line.text
             self.passed += len(text)
+            self.may_hold_halves = self.may_hold_halves or may_hold_halves(text)
             if "\x00" in text:
                 text = text.strip("\x00")
                 line = line._replace(text=text)
