@@ -120,3 +120,27 @@ def test_a_fault_of_the_machine_is_told_of_the_file(store: Library, monkeypatch:
     begun.run()
     [file] = begun.work.files
     assert file.refused and "no such file or directory" in file.problems[0]
+
+
+ABSURD = (
+    b'{"request": {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}, "response": {"choices":'
+    b' [{"message": {"role": "assistant", "content": "yo"}}], "usage": {"prompt_tokens": 10000000000000000000000000}}}'
+)
+
+
+def test_an_absurd_figure_in_one_file_stops_no_other(page: Open, store: Library) -> None:
+    begun = ImportRun(store, [Upload("absurd.json", ABSURD), Upload("b.json", chat(1))])
+    importing.remember(begun)
+    begun.run()
+    assert (begun.failure, begun.work.new) == (None, 2)
+    said = shown(page("library.py", **{"import": begun.name})).replace("\\", "")
+    assert "Read with a remark:" in said
+    assert "absurd.json: the usage has 10000000000000000000000000, which is no number of tokens (input)." in said
+
+
+def test_the_head_says_what_of_the_file_was_not_read(page: Open, store: Library) -> None:
+    begun = ImportRun(store, [Upload("a.jsonl", chat(1) + b"\n{bad\n")])
+    begun.run()
+    [opened] = begun.work.ids
+    app = page("inspect_transcript.py", transcript=str(opened))
+    assert any("1 of 2 lines of the file was not read." in caption.value for caption in app.caption)
