@@ -107,7 +107,9 @@ def test_a_cost_that_is_known_for_some_calls_says_for_how_many() -> None:
     whole = {row.name: row.cells for row in measures(replace(card, cost_unknown_calls=0), [card])}
     assert texts(whole["Cost, predicted, US dollars"]) == ["0.2500", "0.2500 in 19 of 20 calls"]
     rows = {row.name: texts(row.cells) for row in measures(card, [replace(card, cost_known_usd=0.275)])}
-    assert rows["Cost, predicted, US dollars"] == ["0.2500 in 19 of 20 calls", "0.2750  +10% in 19 of 20 calls"]
+    assert rows["Cost, predicted, USD, 19 of 20 calls"] == ["0.2500", "0.2750  +10%"]
+    none = replace(card, cost_known_usd=None, cost_unknown_calls=20)
+    assert texts({row.name: row.cells for row in measures(none, [none])}["Cost, predicted, US dollars"])[0] == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -155,16 +157,20 @@ def test_more_tokens_than_were_captured_are_never_best() -> None:
 
 def test_the_cost_as_reported_stands_above_the_predicted_one() -> None:
     card = replace(scorecard(played(STRATEGIES[1])), billed_tokens=100, billed_calls=20)
-    card = replace(card, cost_reported_usd=4.5202, cost_reported_unknown_calls=0)
+    card = replace(card, cost_reported_usd=4.5202, cost_reported_unknown_calls=0, cost_unknown_calls=0)
     names = [row.name for row in measures(card, [card])]
     assert names.index("Cost, predicted, US dollars") == names.index("Cost as reported, US dollars") + 1
 
-    def reported(captured: Scorecard) -> list[str]:
-        return {row.name: texts(row.cells) for row in measures(captured, [card])}["Cost as reported, US dollars"]
-
-    assert reported(card) == ["4.5202", "—"]
-    assert reported(replace(card, cost_reported_unknown_calls=2)) == ["4.5202 in 18 of 20 calls", "—"]
-    assert reported(replace(card, cost_reported_usd=None)) == ["unknown", "—"]
+    rows = {row.name: texts(row.cells) for row in measures(card, [card])}
+    assert rows["Cost as reported, US dollars"] == ["4.5202", "—"]
+    part = replace(card, cost_reported_unknown_calls=2)
+    assert {row.name: texts(row.cells) for row in measures(part, [card])}["Cost as reported, USD, 18 of 20 calls"] == [
+        "4.5202",
+        "—",
+    ]
+    unknown = replace(card, cost_reported_usd=None, cost_reported_unknown_calls=20)
+    rows = {row.name: texts(row.cells) for row in measures(unknown, [card])}
+    assert rows["Cost as reported, US dollars"] == ["unknown", "—"]
     assert "Cost as reported, US dollars" not in rows_of(card)  # nothing was reported of the sample
 
 

@@ -9,9 +9,10 @@ import pytest
 
 from core.readers import read
 from core.replay import replay
-from core.scorecard import scorecard
+from core.scorecard import UPPER_BOUND, scorecard
 from core.transcript import Usage
 from pages.parts.score_notes import notes, replies
+from pages.parts.score_view import explained
 from storage import Library
 from tests.pages_app import Open, page, sample, sample_database, shown, store
 from tests.test_cost import FULL, talk
@@ -38,6 +39,13 @@ FIRST = "What is read from the cache is unknown in 1 call: call 1 (what was cach
 def test_replies_that_are_not_taken_from_usage_are_told(too_low: int, missing: int, said: str) -> None:
     card = scorecard(replay(talk(), FULL))
     assert replies(replace(card, replies_reported_too_low=too_low, replies_not_reported=missing)) == said
+
+
+def test_what_the_table_means_names_the_bill_where_there_is_one() -> None:
+    card = scorecard(replay(talk(), FULL))
+    plain, billed = explained(card), explained(replace(card, billed_tokens=9))
+    assert UPPER_BOUND in plain and card.prices in plain and "Keyword" not in plain
+    assert "nearest the bill" in billed and "nearest the bill" not in plain
 
 
 def test_calls_without_a_figure_are_named_with_their_reason() -> None:

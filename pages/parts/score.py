@@ -112,8 +112,11 @@ def _costs(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measure]
     """Yield what was paid as reported, and what is predicted for all alike, with its range where there is one."""
     every = [captured, *cards]
     if captured.billed_tokens is not None:
-        yield Measure("Cost as reported, US dollars", (_reported_cost(captured), *(NONE for _ in cards)))
-    yield _best_of("Cost, predicted, US dollars", [_cost(captured), *(_cost(card, captured) for card in cards)])
+        name = _cost_name("Cost as reported", captured, captured.cost_reported_unknown_calls)
+        yield Measure(name, (_reported_cost(captured), *(NONE for _ in cards)))
+    alike = len({card.cost_unknown_calls for card in every}) == 1
+    name = _cost_name("Cost, predicted", captured, captured.cost_unknown_calls if alike else 0)
+    yield _best_of(name, [_cost(captured, captured, alike), *(_cost(card, captured, alike) for card in cards)])
     if any(map(_has_range, every)):
         yield Measure("Range of the predicted cost", tuple(map(_range, every)))
 
@@ -223,21 +226,25 @@ def _believed(value: float) -> Cell:
     return _share(value) if 0 <= value <= 1 else Cell(None, "not believable")
 
 
+def _cost_name(name: str, card: Scorecard, unknown: int) -> str:
+    """Return a row's name with its unit, and in how many calls it is known unless it is in all or in none."""
+    part = unknown if unknown < card.calls else 0
+    return f"{name}, USD{_in_calls(card, part).replace(' in', ',', 1)}" if part else f"{name}, US dollars"
+
+
 def _reported_cost(card: Scorecard) -> Cell:
     usd = card.cost_reported_usd
-    if usd is None:
-        return Cell(None, "unknown")
-    return Cell(usd, f"{usd:,.4f}{_in_calls(card, card.cost_reported_unknown_calls)}")
+    return Cell(None, "unknown") if usd is None else Cell(usd, f"{usd:,.4f}")
 
 
-def _cost(card: Scorecard, captured: Scorecard | None = None) -> Cell:
+def _cost(card: Scorecard, captured: Scorecard, alike: bool) -> Cell:
     """Return a predicted cost, with its difference to that of what was captured where both are of the same calls."""
-    usd = _shown_usd(card)
+    usd, first = _shown_usd(card), _shown_usd(captured)
     if usd is None:
         return Cell(None, "unknown")
-    before = _shown_usd(captured) if captured and captured.cost_unknown_calls == card.cost_unknown_calls else None
-    more = "" if before is None else _difference(usd, before)
-    return Cell(usd, f"{usd:,.4f}  {more}".rstrip() + _in_calls(card, card.cost_unknown_calls))
+    comparable = first is not None and card.cost_unknown_calls == captured.cost_unknown_calls
+    more = _difference(usd, first or 0) if comparable else ""
+    return Cell(usd, f"{usd:,.4f}  {more}".rstrip() + ("" if alike else _in_calls(card, card.cost_unknown_calls)))
 
 
 def _shown_usd(card: Scorecard) -> float | None:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.config import Configuration
-from core.scorecard import UPPER_BOUND
+from core.scorecard import UPPER_BOUND, Scorecard
 
 from .comparison import CAPTURED, Candidate
 from .edge import escaped
@@ -43,17 +43,23 @@ def score(opened: Opened, captured_config: Configuration, candidates: Sequence[C
     for candidate, broken in zip(candidates, violations, strict=True):
         if broken.first:
             st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
+    st.caption(explained(captured))
     replays = {candidate.label: candidate.replay for candidate in candidates}
-    st.caption(
-        "Differences are against what was captured; the best value of a row is coloured unless that is better. Lost is"
-        f" what the recorded responses took from their prompts and a configuration would not have sent. {UPPER_BOUND}"
-        f" Prices are of the calls' dates ({captured.prices}), replies the recorded ones; unknown is not zero."
-        " A predicted cost is that of what the provider's cache should hold; the cost as reported is nearest the bill."
-    )
     if said := notes(captured, opened.replay(captured_config), replays):
         st.caption(escaped(" ".join(said)))
     configs = {CAPTURED: captured_config, **{candidate.slot: candidate.config for candidate in candidates}}
     findings_of_each(opened, configs, dict(zip(configs, [CAPTURED, *names], strict=True)))
+
+
+def explained(captured: Scorecard) -> str:
+    """Return what the words and colours of a scorecard mean."""
+    bill = "; the cost as reported is nearest the bill" if captured.billed_tokens is not None else ""
+    return (
+        "Differences are against what was captured; the best value of a row is coloured where it is no worse than"
+        " that. Lost is what the recorded responses took from their prompts and a configuration would not have sent."
+        f" {UPPER_BOUND} Prices are of the calls' dates ({captured.prices}), replies the recorded ones; unknown is not"
+        f" zero. A predicted cost is that of what the provider's cache should hold{bill}."
+    )
 
 
 def _score_columns(names: Sequence[str]) -> Mapping[str, object]:
