@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts.edge import escaped
+from pages.parts.edge import JOINER, escaped
 from pages.parts.previews import MOST_CHARACTERS, MOST_LINES, as_text, one_line, preview, without_base64
 
 PICTURE = base64.b64encode(bytes(range(256)) * 8).decode()
@@ -79,6 +79,22 @@ def test_escaped_text_has_no_sign_without_a_backslash(text: str) -> None:
 
 def test_json_keeps_its_order_and_its_letters() -> None:
     assert as_text({"b": "ü", "a": [1]}) == '{\n  "b": "ü",\n  "a": [\n    1\n  ]\n}'
+
+
+@pytest.mark.parametrize(
+    ("text", "parted"),
+    [
+        ("see https://example.com/a", "see https:|//example.com/a"),
+        ("HTTP://example.com www.example.com", "HTTP:|//example.com www|.example.com"),
+        ("ann@example.com", "ann@|example.com"),
+        (":rocket: :material/home: :streamlit:", ":|rocket: :|material/home: :|streamlit:"),
+        ("a -> b <- c <-> d", "a -|> b <|- c <|-> d"),
+        ("-- >= <= ~=", "-|- >|= <|= ~|="),
+        ("a->b x--y 12:30 a: b @ www", "a->b x--y 12:30 a: b @ www"),
+    ],
+)
+def test_what_a_page_would_change_in_spite_of_escapes_is_parted(text: str, parted: str) -> None:
+    assert escaped(text).replace("\\", "").replace(JOINER, "|") == parted
 
 
 @pytest.mark.parametrize("sign", ["\u202e", "\u202a", "\u2066", "\u2069"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -31,9 +32,19 @@ DIRECTIONS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 """Signs that turn the direction of what follows: in a title they would reorder the page around it."""
 
 
+JOINER = "\u2060"
+"""Is not seen and no space. It parts what would be changed although it is escaped: a page looks for these last."""
+CHANGED = re.compile(
+    r"https?:(?=//)|www(?=\.)|@(?=\w)"  # links
+    r"|:(?=[\w+/-]+:)"  # emoji and icons
+    r"|(?<!\S)(?:<(?=->(?!\S))|<(?=[-=](?!\S))|-(?=[->](?!\S))|[>~](?==(?!\S)))",  # arrows, dashes, comparisons
+    re.IGNORECASE,
+)
+
+
 def escaped(text: str) -> str:
-    """Return a text of unknown origin as Markdown that shows it as it is."""
-    text = text.translate(DIRECTIONS)
+    """Return a text of unknown origin as Markdown that shows it as it is: no link, no icon, no other sign."""
+    text = CHANGED.sub(lambda found: found[0] + JOINER, text.translate(DIRECTIONS))
     for sign in "\\`*_{}[]()<>#+-!|~$:":
         text = text.replace(sign, "\\" + sign)
     return text
