@@ -5,8 +5,8 @@ It stands behind a button beside the chart, where the sentence on how texts are 
 
 from __future__ import annotations
 
+import collections
 import json
-from collections import Counter
 from typing import Any
 
 import pandas as pd
@@ -15,7 +15,7 @@ import streamlit as st
 from core.bill import marks
 from core.drift import Drift
 from core.replay import Replay
-from core.tokens import Exactness
+from core.tokens import Counter, Exactness, TiktokenCounter
 from core.wording import agreeing, counted
 
 from .edge import escaped
@@ -46,16 +46,17 @@ def bill_popover(captured: Replay) -> None:
         st.dataframe(table, hide_index=True, height="content", column_config=columns, alt="Drift by model")
         st.caption(escaped(EXPLAINED))
         for model, found in drifts.items():
-            if said := factor_told(found):
+            in_use = counter_in_use(captured, model)
+            if said := factor_told(found, in_use):
                 st.markdown(f"**{escaped(model)}** {escaped(said)}")
-            if found.counter is not None:
+            if found.counter is not None and not is_in_use(found, in_use):
                 st.code(json.dumps({"counter": found.counter}), language="json", wrap_lines=True)
 
 
 def sentences(captured: Replay) -> list[str]:
     """Return how the calls' tokens are known, what is not recorded, and what speaks against the recording."""
     calibration, calls = captured.calibration, len(captured.transcript.calls)
-    known = Counter(marks(captured))
+    known = collections.Counter(marks(captured))
     how = ", ".join(f"{WORDS.get(mark, str(mark))} in {number:,}" for mark, number in known.items())
     said = [f"Tokens sent in all by {counted(calls, 'call')}: {how}."]
     if calibration.hidden is None:
@@ -98,8 +99,21 @@ def _factor(found: Drift) -> str:
     return "—" if fit is None else f"{fit.scale:.3f}  ({fit.low:.3f} to {fit.high:.3f})"
 
 
-def factor_told(found: Drift) -> str:
-    """Return what a model's factor means, and whether it is one of a tokenizer; "" where none was fitted."""
+def counter_in_use(captured: Replay, model: str) -> Counter:
+    """Return the counter that the calls which a model answered were counted with."""
+    calls = captured.transcript.calls
+    return captured.counter_of(next(place for place, call in enumerate(calls) if call.model == model))
+
+
+def is_in_use(found: Drift, counter: Counter) -> bool:
+    """Return whether a counter has a factor already that the fitted one cannot be told from."""
+    fit = found.scale
+    same = isinstance(counter, TiktokenCounter) and counter.encoding_name == found.encoding
+    return same and fit is not None and fit.low <= counter.scale <= fit.high
+
+
+def factor_told(found: Drift, counter: Counter) -> str:
+    """Return what a model's factor means beside the one in use, and whether it is one of a tokenizer; "" if none."""
     fit = found.scale
     if fit is None:
         return ""
@@ -110,8 +124,16 @@ def factor_told(found: Drift) -> str:
             f"grew by {each}, {more} than any tokenizer needs: by something that the recording does not hold. This is"
             " no factor to set."
         )
-    hidden = f"{counted(fit.floor, 'token')} that {agreeing(fit.floor, 'is', 'are')} not recorded"
-    return f"fits {each} and {hidden}. To count with it, set in a configuration:"
+    if is_in_use(found, counter):
+        return f"fits {each}{_beside_texts(fit.floor)}. The factor in use lies within its range: there is none to set."
+    return f"fits {each}{_beside_texts(fit.floor)}. To count with it, set in a configuration:"
+
+
+def _beside_texts(floor: int) -> str:
+    """Return what a fit has beside its factor: tokens that are not recorded, or those by formula that are too many."""
+    if floor < 0:
+        return f", less {counted(-floor, 'token')} that {agreeing(floor, 'is', 'are')} counted too much by formula"
+    return f" and {counted(floor, 'token')} that {agreeing(floor, 'is', 'are')} not recorded" if floor else ""
 
 
 def _columns() -> dict[str, Any]:
