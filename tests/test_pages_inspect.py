@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,13 @@ def test_reported_usage_is_billed_and_what_is_missing_is_about(page: Open, store
     assert [card.delta for card in app.metric if card.label == "Billed input"] == ["50% cache read"]
     assert metrics(app)["Billed input"] == "21,000"
     assert metrics(app)["Not recorded"] == f"about {round(7_000 - largest, -2):,}"
+
+
+def test_more_read_from_the_cache_than_was_sent_is_not_believed(page: Open, store: Library) -> None:
+    calls = tuple(replace(call, usage=Usage(input=100, cache_read=350)) for call in sample().calls)
+    number = store.add(replace(sample(), calls=calls, session="too much read")).id
+    app = page(PAGE, transcript=str(number))
+    assert [card.delta for card in app.metric if card.label == "Billed input"] == ["reported cache not believable"]
 
 
 def test_usage_of_some_calls_says_of_how_many(page: Open, store: Library) -> None:
@@ -220,3 +228,10 @@ def test_a_prompt_that_was_not_recorded_was_not_sent_empty(page: Open, store: Li
     transcript = read(json.dumps(reply)).transcripts[0]
     app = page(PAGE, transcript=str(store.add(transcript).id))
     assert "sent empty" not in shown(app)
+
+
+def test_counts_that_are_too_high_are_whole_in_the_help(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=add(store, usage=[Usage(input=1), Usage(input=2), Usage(input=3)]))
+    (card,) = [card for card in app.metric if card.label == "Not recorded"]
+    assert card.value == "0" and card.delta.startswith("counts ") and card.delta.endswith(" too high")
+    assert f"In tokens a call, {card.delta.replace('counts', 'counts are')}." in card.proto.help

@@ -106,7 +106,8 @@ def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int)
         else "reported by the provider"
     )
     if found.cached is not None and found.billed and found.billed_calls == calls:
-        note = f"{found.cached / found.billed:.0%} cache read"
+        believable = found.cached <= found.billed
+        note = f"{found.cached / found.billed:.0%} cache read" if believable else "reported cache not believable"
     _card(cell, "Billed input", f"{found.billed:,}", note, help_text)
 
 
@@ -127,7 +128,10 @@ def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
         _card(cell, "Not recorded", "unknown", "no usage reported", help_text)
         return
     value = f"about {about(found.missing)}" if found.missing else "0"
-    _card(cell, "Not recorded", value, missing_range(found.least_missing, found.most_missing), help_text)
+    note = missing_range(found.least_missing, found.most_missing)
+    if found.least_missing < 0 and found.most_missing <= 0:  # a card of a narrow page cuts its end
+        help_text = f"{help_text} In tokens a call, {note}."
+    _card(cell, "Not recorded", value, note.replace("counts are ", "counts "), help_text)
 
 
 def _card(cell: st.delta_generator.DeltaGenerator, label: str, value: str, note: str, help_text: str) -> None:
