@@ -14,7 +14,8 @@ from core.fingerprint import engine_fingerprint
 from core.readers import read
 from core.replay import replay
 from pages.parts import peaks
-from pages.parts.import_told import summary_line
+from pages.parts.import_told import sentences, summary_line
+from pages.parts.library_list import capture_command
 from pages.parts.library_selection import deletion
 from storage import Library, Summary
 from storage.importing import ImportedFile
@@ -225,6 +226,19 @@ def test_the_line_of_many_files(read: int, new: int, refused: int, sentence: str
     assert summary_line([*good, *bad]) == sentence
 
 
+@pytest.mark.parametrize(
+    ("ignored", "said"),
+    [
+        (0, ["1 transcript with 2 calls, read as openai_chat."]),
+        (1, [..., "1 record that holds no messages by design: passed over."]),
+        (2, [..., "2 records that hold no messages by design: passed over."]),
+    ],
+)
+def test_records_without_messages_are_told_in_one_or_many(ignored: int, said: list[Any]) -> None:
+    told = list(sentences(ImportedFile("a.json", "openai_chat", 1, 1, 2, 3, ignored, (), ())))
+    assert told[-1] == said[-1] and len(told) == len(said)
+
+
 def test_an_archive_of_many_files_is_told_file_by_file(page: Open) -> None:
     content = zipped({f"{number}.json": chat(number) for number in range(5)} | {"notes.txt": "prose"})
     app = upload(page("library.py"), logs__zip=content)
@@ -262,6 +276,35 @@ def test_an_empty_library_says_what_to_do(page: Open, store: Library) -> None:
     assert "/api/capture" in app.code[0].value
     for name in ("inspect_transcript.py", "compare.py"):
         assert "Nothing to show yet" in shown(page(name))
+
+
+@pytest.mark.parametrize(
+    ("page_address", "port", "server"),
+    [
+        (None, 8501, "http://localhost:8501"),
+        (None, 8777, "http://localhost:8777"),
+        ("http://localhost:8777/?search=a", 8501, "http://localhost:8777"),
+        ("https://prompts.example.com/library", 8501, "https://prompts.example.com"),
+    ],
+)
+def test_the_command_for_captures_names_this_server(page_address: str | None, port: int, server: str) -> None:
+    said = capture_command(page_address, port, asks_for_token=False)
+    assert said.startswith(f'curl {server}/api/capture -H "Content-Type: application/json" -d \'{{')
+    assert "Authorization" not in said
+    body = json.loads(said.partition("-d '")[2].removesuffix("'"))
+    assert list(body) == ["request", "response"]
+
+
+def test_the_command_for_captures_names_the_token_where_one_is_set(
+    page: Open, store: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for summary in store.list():
+        store.delete(summary.id)
+    assert "Authorization" not in page("library.py").code[0].value
+    monkeypatch.setenv("PROMPT_INSPECTOR_TOKEN", "a-secret")
+    app = page("library.py")
+    assert '-H "Authorization: Bearer $PROMPT_INSPECTOR_TOKEN"' in app.code[0].value
+    assert "a-secret" not in app.code[0].value + shown(app)
 
 
 def test_the_rows_are_those_of_the_page_also_after_its_last_one_is_deleted(page: Open, store: Library) -> None:

@@ -103,12 +103,13 @@ def _reason(file: ImportedFile) -> str:
 
 
 def _box(file: ImportedFile) -> None:
-    lines = [f"**{escaped(file.name)}**  ", *(f"{escaped(line)}  " for line in _said(file))]
+    lines = [f"**{escaped(file.name)}**  ", *(f"{escaped(line)}  " for line in sentences(file))]
     lines += _listed("Not read:", file.problems) + _listed("Read with a remark:", file.remarks)
     _show([file])("\n".join(lines))
 
 
-def _said(file: ImportedFile) -> Iterable[str]:
+def sentences(file: ImportedFile) -> Iterable[str]:
+    """Yield what became of a file."""
     if not file.transcripts:
         yield "Nothing was stored."
         return
@@ -118,7 +119,8 @@ def _said(file: ImportedFile) -> Iterable[str]:
         some = f"{known:,} of them {agreeing(known, 'was', 'were')}" if file.new else "Everything in it was"
         yield f"{some} in the library already."
     if file.ignored:
-        yield f"{counted(file.ignored, 'record')} that hold no messages by design: passed over."
+        passed_over = counted(file.ignored, "record", "that holds", "that hold")
+        yield f"{passed_over} no messages by design: passed over."
 
 
 def _listed(title: str, sentences: Sequence[str]) -> list[str]:

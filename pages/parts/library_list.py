@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
 
 from core.wording import counted
 from storage import Library, Summary
+from storage.guard import TOKEN, Access
 
 from .edge import edge, escaped
 from .library_selection import MOST_ROWS, SELECTING, delete_button, ticked
@@ -20,10 +22,19 @@ from .state import TRANSCRIPT
 PAGE = 50
 COMPARE, RENAME, DELETE = "Compare", "Rename", "Delete"
 
-CAPTURE = """curl http://localhost:8501/api/capture -H "Content-Type: application/json" -d '{
-  "request":  {"model": "gpt-4o", "messages": [{"role": "user", "content": "Hello"}]},
-  "response": {"model": "gpt-4o", "choices": [{"message": {"role": "assistant", "content": "Hi!"}}]}
-}'"""
+CAPTURE = """curl {server}/api/capture -H "Content-Type: application/json"{token} -d '{{
+  "request":  {{"model": "gpt-4o", "messages": [{{"role": "user", "content": "Hello"}}]}},
+  "response": {{"model": "gpt-4o", "choices": [{{"message": {{"role": "assistant", "content": "Hi!"}}}}]}}
+}}'"""
+"""Where its place is, and what names the token where one is asked for."""
+
+
+def capture_command(page: str | None, port: int, asks_for_token: bool) -> str:
+    """Return the command that sends a call to this server: where its page was opened, else on this machine."""
+    address = urlsplit(page or "")
+    server = f"{address.scheme}://{address.netloc}" if address.netloc else f"http://localhost:{port}"
+    token = f' \\\n  -H "Authorization: Bearer ${TOKEN}"' if asks_for_token else ""
+    return CAPTURE.format(server=server, token=token)
 
 
 def transcript_list(store: Library) -> None:
@@ -163,4 +174,7 @@ def welcome() -> None:
         " stored.\n\n"
         "A service can also send each request and response as it happens:"
     )
-    st.code(CAPTURE, language="bash")
+    asks = bool(Access.from_environment().token)
+    st.code(capture_command(st.context.url, st.get_option("server.port"), asks), language="bash")
+    if asks:
+        st.caption(f"{TOKEN} is set here, so every call has to name its token.")
