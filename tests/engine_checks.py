@@ -179,10 +179,10 @@ def must_stay(body: Wire, dialect: str) -> set[int]:
     spoken = dialect_named(dialect)
     read = [spoken.message(wire) for wire in spoken.split(body)[1]]
     told = told_results(read)
-    users = [at for at, message in enumerate(read) if message.is_said and at not in told]
+    users = [at for at, message in enumerate(read) if message.is_said and (at not in told or says_more(message))]
     replies = [at for at, message in enumerate(read) if message.role == "assistant"]
     found = [at for at, message in enumerate(read) if message.role == "system"] + users[-1:]
-    plain = [at for at in users if not read[at].results]
+    plain = [at for at in users if not read[at].results and at not in told]
     if replies and not (plain and plain[-1] > replies[-1]):
         first = replies[-1]
         while first > 0 and spoken.continues(read[first - 1], read[first]):
@@ -193,6 +193,12 @@ def must_stay(body: Wire, dialect: str) -> set[int]:
         found += [at for at in answers if any(part.call_id in ids for part in read[at].results)]
         found += [at for at in told if told[at] == replies[-1]]
     return set(found)
+
+
+def says_more(message: Message) -> bool:
+    """Whether a user message that tells a result says something else in texts of its own."""
+    first, *rest = (part.text for part in message.parts if part.kind is PartKind.TEXT)
+    return not first.endswith("]:\n") and not all(text.startswith(TOLD) for text in rest)
 
 
 def told_results(read: Sequence[Message]) -> dict[int, int]:
