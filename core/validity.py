@@ -91,16 +91,28 @@ def _roles(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation
 
 def _pairs(messages: Sequence[Message], dialect_name: str) -> Iterator[Violation]:
     """Calls are answered by the messages right behind them; those of the provider's own tools within its replies."""
-    within = {part.call_id: at for at, m in enumerate(messages) if m.role == "assistant" for part in m.results}
+    within = _within_replies(messages)
     for at, message in enumerate(messages):
         answers = [part.call_id for i in _answering(messages, at, dialect_name) for part in messages[i].results]
         calls = [call.call_id for call in message.calls]
         for call_id in calls:
-            if call_id not in answers and within.get(call_id, -1) < at:
+            if call_id not in answers and (at, call_id) not in within:
                 yield _unanswered(at, call_id)
         for call_id in dict.fromkeys(calls):
             if calls.count(call_id) > 1 and call_id:
                 yield _repeated(at, call_id)
+
+
+def _within_replies(messages: Sequence[Message]) -> set[tuple[int, str]]:
+    """Return the calls, by message and id, that a reply itself answers: the newest one with the result's id."""
+    newest: dict[str, int] = {}
+    found: set[tuple[int, str]] = set()
+    for at, message in enumerate(messages):
+        newest |= {call.call_id: at for call in message.calls}
+        for part in message.results if message.role == "assistant" else ():
+            if part.call_id in newest:
+                found.add((newest[part.call_id], part.call_id))
+    return found
 
 
 def _answering(messages: Sequence[Message], at: int, dialect_name: str) -> Iterator[int]:

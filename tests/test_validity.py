@@ -80,6 +80,10 @@ SERVER_SEARCH = {
             [("result_without_call", 2)],
         ),
         ([user(), {"role": "assistant", "content": SERVER_SEARCH["content"][:1]}], [("call_without_result", 1)]),
+        (
+            [user(), use("s1"), user("wait"), found("s1"), SERVER_SEARCH],
+            [("call_without_result", 1), ("result_without_call", 3)],
+        ),
         ([], [("no_message", 0)]),
     ],
 )
