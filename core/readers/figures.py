@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..transcript import Usage
+from ..wording import counted
 from .problems import Report
 
 MOST_TOKENS = 2**31 - 1
@@ -83,9 +84,9 @@ def doubts(usage: Usage) -> Iterator[tuple[str, str]]:
         yield f"the usage has {said}, which is no number of tokens ({', '.join(places)})", _EXPECTED
     known = Usage(**sound)
     if above := _above_input(known):
-        told = " and ".join(f"{getattr(known, name):,} tokens {_NAMES[name]}" for name in above)
+        told = " and ".join(f"{counted(getattr(known, name), 'token')} {_NAMES[name]}" for name in above)
         figures = "this figure was" if len(above) == 1 else "these figures were"
-        problem = f"the usage contradicts itself: {told}, of an input of {known.input:,} tokens"
+        problem = f"the usage contradicts itself: {told}, of an input of {counted(known.input or 0, 'token')}"
         yield problem, f"Cached tokens are a part of the input, so {figures} ignored."
 
 
