@@ -23,16 +23,21 @@ class Branch:
     def __init__(self, transcript: Transcript) -> None:
         self._parents, self._depths = transcript.parents, transcript.depths
         self._forks = transcript.forks
-        self.path: list[int] = []
+        self._nodes: list[int] = []
+        self.path: Sequence[int] = self._nodes
 
     def to(self, last: int) -> int:
         """Make `path` the nodes of the branch that ends with `last`; return how many of them it had before."""
+        if not self._forks:
+            shared = min(len(self.path), last + 1)
+            self.path = range(last + 1)
+            return shared
         new = []
         while last != ROOT and not self.has(last):
             new.append(last)
             last = self._parents[last]
         shared = 0 if last == ROOT else self._depths[last] + 1
-        self.path[shared:] = reversed(new)
+        self._nodes[shared:] = reversed(new)
         return shared
 
     def has(self, node: int) -> bool:

@@ -17,7 +17,7 @@ from .prefix import Cause, Prefix
 from .shrunk_plan import ShrunkPlan
 from .strategies.published import PublishedPlan
 from .strategies.triage_plan import TriagePlan
-from .unit_prefix import Count, Rendered, shared_tokens
+from .unit_prefix import OWN, Count, Rendered, shared_tokens
 
 __all__ = ["Cause", "Prefix", "common_prefix", "head_tokens", "inner"]
 
@@ -58,7 +58,7 @@ def _rendered(plan: Plan, index: int) -> Rendered | None:
     """Return a unit as a plan made of runs sends it; None where something else, or nothing, stands in its place."""
     fate, _ = plan.fate(index)
     made = plan.made(index, fate)
-    if isinstance(made, Replacement) or fate not in (Fate.KEEP, Fate.REPLACE):
+    if isinstance(made, Replacement) or fate not in _IN_PLACE:
         return None
     return Rendered(plan.log.units[index], made)
 
@@ -103,7 +103,8 @@ def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
         end = min(mine.stop, theirs.stop, stop)
         if mine.fate is not theirs.fate and _sends(mine) is not _sends(theirs):
             for index in range(start, end):
-                if before.fate(index)[0] is not after.fate(index)[0] and not _sent_alike(before, after, index):
+                was, now = before.fate_in(mine, index), after.fate_in(theirs, index)
+                if was is not now and not _made_alike(before.made(index, was), after.made(index, now), was, now):
                     return index
         if end > start:
             start = end
@@ -111,6 +112,16 @@ def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
 
 
 _NO_RUN = Run(0, 0, Fate.KEEP)
+
+
+def _made_alike(old: Replacement | Edit | None, new: Replacement | Edit | None, was: Fate, now: Fate) -> bool:
+    """Whether a unit is sent with the same texts, once by an edit of its own and once among many replaced."""
+    if was not in _IN_PLACE or now not in _IN_PLACE or isinstance(old, Replacement) or isinstance(new, Replacement):
+        return False
+    return (old.texts if old else OWN) == (new.texts if new else OWN)
+
+
+_IN_PLACE = (Fate.KEEP, Fate.REPLACE)
 
 
 def _sends(run: Run) -> Fate:
@@ -129,9 +140,8 @@ def _first_edited(before: Plan, after: Plan, stop: int) -> int:
 
 
 def _sent_alike(before: Plan, after: Plan, index: int) -> bool:
-    """Whether two plans send a unit with the same texts, one by an edit of its own and one among many replaced."""
-    old, new = _rendered(before, index), _rendered(after, index)
-    return old is not None and new is not None and old.texts == new.texts
+    was, now = before.fate(index)[0], after.fate(index)[0]
+    return _made_alike(before.made(index, was), after.made(index, now), was, now)
 
 
 def _triaged(before: Plan, after: Plan) -> Prefix:

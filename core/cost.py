@@ -116,30 +116,42 @@ class _Pricing:
     """Prices calls by what the cache of a replay says of them."""
 
     def __init__(self, replay: Replay) -> None:
-        self._replay, self._calls = replay, replay.transcript.calls
+        self._replay, self._cache, self._rows = replay, replay.cache, replay.cache.calls
         self._life = hour_life(replay.transcript)
+        self._bills = replay.shared("bills", lambda: _bills(replay))
 
     def call(self, call: int) -> CallCost:
         """Return the cost of a call without summaries."""
-        replay, made = self._replay, self._calls[call]
-        output = output_tokens(replay.transcript, made, replay.counter_of(call))
-        rates = rates_of(replay.model_of(call), made.at)
+        output, rates = self._bills[call]
         if output.tokens is None or rates is None:
             return CallCost(None, None, None, output)
-        row = replay.cache.calls[call]
+        row = self._rows[call]
         known = row.low if row.cached is None else row.cached
         usd = self._usd(rates, call, known, output.tokens)
-        ends = [usd if read == known else self._usd(rates, call, read, output.tokens) for read in (row.low, row.high)]
+        if row.low == known == row.high:
+            return CallCost(usd, usd, usd, output, row.hidden, row.cached is None)
+        ends = [self._usd(rates, call, read, output.tokens) for read in (row.low, row.high)]
         return CallCost(usd, min(ends), max(ends), output, row.hidden, row.cached is None)
 
     def _usd(self, rates: Rates, call: int, read: int, output: int) -> float:
-        row = self._replay.cache.calls[call]
-        writes = bool(row.written) or (row.cached is None and self._replay.cache.writes(call, read))
+        row = self._rows[call]
+        writes = bool(row.written) or (row.cached is None and self._cache.writes(call, read))
         if not writes:
             return rates.usd(Tokens(row.sent, read, 0, output))
         write = row.sent - read
         for_an_hour = hour_written(self._life, self._replay.plan(call), row.hidden, read) if write else 0
         return rates.usd(Tokens(row.sent, read, write, output, min(write, for_an_hour)))
+
+
+def _bills(replay: Replay) -> list[tuple[Output, Rates | None]]:
+    """Return the reply and the prices of each call, None where they are unknown."""
+    return [
+        (
+            output_tokens(replay.transcript, made, replay.counter_of(call)),
+            rates_of(replay.model_of(call), made.at),
+        )
+        for call, made in enumerate(replay.transcript.calls)
+    ]
 
 
 def _with_summaries(

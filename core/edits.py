@@ -63,17 +63,15 @@ def is_rewritable(unit: Unit, span: Span) -> bool:
 
 
 def edited_messages(unit: Unit, texts: Mapping[str, str]) -> list[Message]:
-    """Return a unit's messages with other texts in some spans."""
-    places = {(span.message, span.part): texts[span.id] for span in unit.spans if span.id in texts}
-    return [
-        replace(
-            message,
-            parts=tuple(
-                replace(part, text=places.get((index, place), part.text)) for place, part in enumerate(message.parts)
-            ),
-        )
-        for index, message in enumerate(unit.messages, start=unit.first)
-    ]
+    """Return a unit's messages with other texts in some spans; those without any are the unit's own."""
+    messages = list(unit.messages)
+    for span in unit.spans if texts else ():
+        if span.id in texts:
+            place = span.message - unit.first
+            parts = list(messages[place].parts)
+            parts[span.part] = replace(parts[span.part], text=texts[span.id])
+            messages[place] = replace(messages[place], parts=tuple(parts))
+    return messages
 
 
 def edited_kinds(unit: Unit, edit: Edit) -> dict[SpanKind, int]:

@@ -8,15 +8,18 @@ conversation, because a message that is replaced is always replaced by the same 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from .branch import Branch, Place
 from .decisions import NO_STRETCH, Left
+from .stand_ins import stand_ins_of
+from .transcript import ROOT
 from .uses import Holder, Uses
-from .watched_texts import Use, stands_in
+from .watched_texts import Use, stands_in_any
 
 if TYPE_CHECKING:
+    from .log import Log
     from .plan import Plan
     from .replay import Replay
 
@@ -46,19 +49,18 @@ class _Meter:
         self._replay, self._uses = replay, uses
         self._branch = Branch(replay.transcript)
         self._holders, self._oldest = uses.held(history=not replay.of_captured)
-        self._log: object = None
-        self._replaced: dict[Use, dict[Place, int]] = {}
-        self._stand_ins: dict[Place, str | None] = {}
-        self._stretch, self._asked = NO_STRETCH, -1
-        """The stretch that was last asked for, and the message up to which it is the last."""
+        self._stand_ins = stand_ins_of(replay.transcript, uses)
+        self._replaced = _Replaced(self, None)
+        self._stretch, self._asked, self._last_node = NO_STRETCH, -1, ROOT
+        """The stretch that was last asked for, the message up to which it is the last, and its own last message."""
 
     def row(self, call: int) -> Row:
         """Measure one call."""
         found, plan = self._uses.calls[call], self._replay.plan(call)
         oldest = self._oldest[call]
-        if oldest == sys.maxsize or oldest >= plan.whole_from or not plan.changed:
+        if oldest == sys.maxsize or oldest >= (whole := plan.whole_from) or not plan.changed:
             return Row(len(found.used), 0, (), len(found.copied), ())
-        fates = self._fates(call, plan)
+        fates = self._fates(call, plan, whole)
         references, lines = fates[: len(found.used)], fates[len(found.used) :]
         return Row(
             used=len(found.used),
@@ -68,60 +70,113 @@ class _Meter:
             copied_lost=_lost(found.copied, lines),
         )
 
-    def _fates(self, call: int, plan: Plan) -> list[int]:
-        """Return how much of each use is sent; most stand in messages so new that nothing touches them."""
+    def _fates(self, call: int, plan: Plan, whole: int) -> list[int]:
+        """Return how much of each use is sent; many stand in messages so new that nothing touches them."""
         self._branch.to(self._replay.last_message(call))
-        if plan.log is not self._log:
-            self._log, self._replaced, self._stand_ins = plan.log, {}, {}
+        if plan.log is not self._replaced.log:
+            self._replaced = _Replaced(self, plan.log)
         self._stretch, self._asked = NO_STRETCH, -1
-        whole, inserted = plan.whole_from, plan.inserted
-        return [_SENT if held.newest >= whole else self._fate(plan, held, inserted) for held in self._holders[call]]
+        fates = [_SENT if held.newest >= whole else self._fate(plan, held) for held in self._holders[call]]
+        inserted = plan.inserted if _LOST in fates else ()
+        return self._with_inserted(call, fates, inserted) if inserted else fates
 
-    def _fate(self, plan: Plan, held: Holder, inserted: Sequence[str]) -> int:
-        """Return how much of a use is sent. What the history never had is not lost."""
-        use, newest, spans = held
-        fate = max(_of_text(plan.remains(-1, span_id), use) for span_id in spans) if spans else _LOST
-        if newest >= 0 and fate != _SENT:
-            fate = max(fate, self._in_messages(plan, use, newest))
-        if fate == _LOST:
-            for text in inserted:
-                if _of_text(text, use):
-                    return _TOLD
-        return fate if spans or newest >= 0 else _SENT
+    def _with_inserted(self, call: int, fates: Sequence[int], inserted: Sequence[str]) -> list[int]:
+        """Return how much of each use is sent with the texts that a strategy puts in beside the messages."""
+        uses = (held.use for held in self._holders[call])
+        return [
+            _TOLD if fate == _LOST and stands_in_any(use, inserted) else fate
+            for use, fate in zip(uses, fates, strict=True)
+        ]
 
-    def _in_messages(self, plan: Plan, use: Use, newest: int) -> int:
-        """Return how much of a use is sent where the messages have it; of most the newest place tells enough."""
-        stretch = self._stretch
-        if not stretch.first <= newest <= self._asked:
-            stretch = self._stretch = plan.stretch_at(newest)
-            self._asked = newest
-        if stretch.left is Left.WHOLE and newest <= stretch.last:
+    def _fate(self, plan: Plan, held: Holder) -> int:
+        """Return how much of a use is sent, inserted texts aside; of most the newest place tells enough."""
+        use, newest, oldest, spans, places = held
+        if spans or newest < 0:
+            return self._in_head(plan, held)
+        if not self._stretch.first <= newest <= self._asked:
+            self._ask(plan, newest)
+        first, last, left = self._stretch
+        if left is Left.WHOLE and newest <= last:
             return _SENT
-        places = self._uses.places(use)
-        if stretch.last < 0 or places[0].node > self._branch.path[stretch.last]:
+        if oldest > self._last_node:
             return _LOST
-        return self._in_places(plan, use, self._branch.still_sent(places, stretch, plan.stretch_at))
+        if left is Left.REPLACED and oldest >= self._branch.path[first]:
+            return self._replaced.fate(plan, use, first, min(newest, last))
+        return self._in_places(plan, use, self._branch.still_sent(places, self._stretch, plan.stretch_at))
+
+    def _ask(self, plan: Plan, message: int) -> None:
+        """Find the last stretch up to a message."""
+        self._stretch, self._asked = plan.stretch_at(message), message
+        self._last_node = self._branch.path[self._stretch.last] if self._stretch.last >= 0 else ROOT
+
+    def _in_head(self, plan: Plan, held: Holder) -> int:
+        """Return how much of a use is sent that stands in the fixed part. What the history never had is not lost."""
+        fates = (_of_text(plan.remains(-1, span_id), held.use) for span_id in held.spans)
+        fate = max(fates, default=_SENT)
+        if fate == _SENT or held.newest < 0:
+            return fate
+        return max(fate, self._fate(plan, held._replace(spans=())))
 
     def _in_places(self, plan: Plan, use: Use, places: Iterable[tuple[int, Place, Left]]) -> int:
-        """Return the most that is sent of a use in some places; whether changed texts tell it is asked last."""
-        fate, known, changed = _LOST, self._replaced.setdefault(use, {}), []
+        """Return the most that is sent of a use in some places."""
+        fate = _LOST
         for message, place, left in places:
-            if left is Left.REPLACED:
-                found = known.get(place)
-                if found is None:
-                    found = known[place] = _of_text(self._stand_in(plan, message, place), use)
-                fate = found or fate
-            elif left is Left.CHANGED:
-                changed.append(plan.remains(message, f"m{message}.{place.part}"))
-            if fate == _SENT or left is Left.WHOLE or (changed and changed[-1] is None):
+            if left is Left.WHOLE:
                 return _SENT
-        return max(fate, *(_of_text(text, use) for text in changed)) if changed else fate
+            told = (self._replaced if left is Left.REPLACED else self).told(plan, message, place)
+            if told is None:
+                return _SENT
+            if use in told:
+                fate = _TOLD
+        return fate
 
-    def _stand_in(self, plan: Plan, message: int, place: Place) -> str | None:
-        """Return the text that stands for a span of a replaced message; many uses stand in the same one."""
-        if place not in self._stand_ins:
-            self._stand_ins[place] = plan.remains(message, f"m{message}.{place.part}")
-        return self._stand_ins[place]
+    def spans(self, message: int) -> Mapping[Place, Collection[Use]]:
+        """Return the spans of a message on the branch in which uses stand, with these."""
+        return self._stand_ins.spans(self._branch.path[message])
+
+    def told(self, plan: Plan, message: int, place: Place) -> Collection[Use] | None:
+        """Return which of the uses in a span are told by the text in its place; None where the span itself is sent."""
+        text = plan.remains(message, f"m{message}.{place.part}")
+        return None if text is None else self._stand_ins.told(place, text)
+
+
+class _Replaced:
+    """What is left of the uses in the replaced messages of one log: each of them tells the same in all of its plans.
+
+    A log follows one branch, and its prompts only grow.
+    """
+
+    def __init__(self, meter: _Meter, log: Log | None) -> None:
+        self._meter, self.log = meter, log
+        self._left: dict[Place, Collection[Use] | None] = {}
+        self._first = self._stop = 0
+        """The messages of which all is in these two sets."""
+        self._sent: set[Use] = set()
+        self._told: set[Use] = set()
+
+    def fate(self, plan: Plan, use: Use, first: int, last: int) -> int:
+        """Return the most that is sent of a use all whose places are in messages `first` to `last`, all replaced."""
+        if first != self._first:
+            self._first = self._stop = first
+            self._sent, self._told = set(), set()
+        while self._stop <= last:
+            self._take(plan, self._stop)
+            self._stop += 1
+        return _SENT if use in self._sent else _TOLD if use in self._told else _LOST
+
+    def _take(self, plan: Plan, message: int) -> None:
+        for place, standing in self._meter.spans(message).items():
+            told = self.told(plan, message, place)
+            if told is None:
+                self._sent.update(standing)
+            else:
+                self._told.update(told)
+
+    def told(self, plan: Plan, message: int, place: Place) -> Collection[Use] | None:
+        """Return what the meter tells of a span of a replaced message, found out once."""
+        if place not in self._left:
+            self._left[place] = self._meter.told(plan, message, place)
+        return self._left[place]
 
 
 def _lost(uses: Sequence[Use], fates: Sequence[int]) -> tuple[Use, ...]:
@@ -132,4 +187,4 @@ def _of_text(text: str | None, use: Use) -> int:
     """Return how much of a use the text that stands for its span has; None is the span itself."""
     if text is None:
         return _SENT
-    return _TOLD if text and stands_in(use, text) else _LOST
+    return _TOLD if text and stands_in_any(use, (text,)) else _LOST

@@ -79,7 +79,7 @@ class Plan:
         """Yield every unit's index with what really happens to it: units that must stay are kept."""
         for run in self.runs:
             for index in range(run.start, run.stop):
-                yield index, self._real_fate(index, run), run
+                yield index, self.fate_in(run, index), run
 
     def remains(self, message: int, span_id: str) -> str | None:
         """Return the text that stands for a span: None where it is sent as it is, "" where nothing stands for it.
@@ -142,9 +142,9 @@ class Plan:
     def fate(self, index: int) -> tuple[Fate, Run]:
         """Return what really happens to a unit, and the run that it is in."""
         run = self.runs[bisect_right(self.runs, index, key=_start) - 1]
-        return self._real_fate(index, run), run
+        return self.fate_in(run, index), run
 
-    def _real_fate(self, index: int, run: Run) -> Fate:
+    def fate_in(self, run: Run, index: int) -> Fate:
         """Units that must stay are kept, and so are those that nothing smaller could replace."""
         if run.fate is not Fate.KEEP and self.log.units[index].stays:
             return Fate.KEEP

@@ -6,9 +6,9 @@ made when it is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 from .branch import Branch
 from .cache import Cache, cache
@@ -29,6 +29,8 @@ from .summaries import Summaries
 from .tokens import Counter, Exactness, TiktokenCounter
 from .transcript import Call, Transcript
 from .wire import Wire
+
+Shared = TypeVar("Shared")
 
 
 class Replay:
@@ -107,6 +109,18 @@ class Replay:
         """What each call would have cost."""
         return cost(self)
 
+    def shared(self, name: Hashable, make: Callable[[], Shared]) -> Shared:
+        """Return what all strategies with this configuration's model and counter share, made for the first of them."""
+        known: dict[Any, Shared] = self.transcript.memo.setdefault("shared", {})
+        key = (name, *self._counted_by)
+        if key not in known:
+            known[key] = make()
+        return known[key]
+
+    @cached_property
+    def _counted_by(self) -> tuple[str, str]:
+        return self.config.model.model_dump_json(), self.config.counter.model_dump_json()
+
     @cached_property
     def as_captured(self) -> Replay:
         """The recorded prompts as they were sent, counted with this configuration's counter."""
@@ -119,14 +133,9 @@ class Replay:
     def calibration(self) -> Calibration:
         """The recorded prompts' counts beside what the provider reported for them.
 
-        It is made once for all strategies of a counter; only a correction of counts depends on what is sent.
+        Strategies share it; only a correction of counts depends on what is sent.
         """
-        known = self.transcript.memo.setdefault("calibrations", {})
-        counted_by = (self.config.model.model_dump_json(), self.config.counter.model_dump_json())
-        if counted_by not in known:
-            known[counted_by] = self._calibration()
-        made: Calibration = known[counted_by]
-        return made.of_sent(lambda: self.calls["in_window"])
+        return self.shared("calibration", self._calibration).of_sent(lambda: self.calls["in_window"])
 
     def _calibration(self) -> Calibration:
         calls = self.transcript.calls

@@ -7,7 +7,7 @@ its repetition loses nothing. Strategies leave sections alone, so rules go only 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -101,14 +101,25 @@ class _Head(NamedTuple):
 class RetentionMeter:
     """Reads each head once, whatever the strategy, and each section once for its rules.
 
-    `known` are the heads by identity, and the rules of sections by their texts, for all strategies of a transcript.
+    `known` are the heads by identity, what a whole head leaves, and the rules of sections by their texts, for all
+    strategies of a transcript.
     """
 
     def __init__(self, known: dict[Any, Any] | None = None) -> None:
         self._known: dict[Any, Any] = {} if known is None else known
 
-    def call(self, plan: Plan, names: Sequence[str]) -> CallRetention:
+    def call(self, plan: Plan, names: tuple[str, ...]) -> CallRetention:
         """Return what the plan of a call leaves; `names` are the tools that its response called."""
+        fixed, head = plan.fixed, plan.head
+        if fixed.shrunk or (head is not None and head.deferred):
+            return self._left(plan, names)
+        key = (id(fixed.head), names)
+        found: CallRetention | None = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._left(plan, names)
+        return found
+
+    def _left(self, plan: Plan, names: tuple[str, ...]) -> CallRetention:
         source = plan.fixed.source or plan.fixed
         read = self._known.get(id(source.head)) or self._read(source)
         called = tuple(name for name in names if name in read.tools) if names else ()

@@ -29,10 +29,10 @@ class Rendered(NamedTuple):
     @property
     def texts(self) -> Mapping[str, str]:
         """The other texts, by span id."""
-        return self.edit.texts if self.edit is not None else _OWN
+        return self.edit.texts if self.edit is not None else OWN
 
 
-_OWN: Mapping[str, str] = {}
+OWN: Mapping[str, str] = {}
 
 
 class _Place(NamedTuple):

@@ -97,8 +97,9 @@ class Uses:
         return [self._holder(branch, made.head, use) for use in chain(found.used, found.copied)]
 
     def _holder(self, branch: Branch, head: int, use: Use) -> Holder:
-        newest, _ = next(branch.newest_first(self.places(use)), (-1, 0))
-        return Holder(use, newest, self.head_spans(head, use))
+        places = self.places(use)
+        newest, _ = next(branch.newest_first(places), (-1, 0))
+        return Holder(use, newest, places[0].node if places else ROOT, self.head_spans(head, use), places)
 
     def places(self, use: Use) -> list[Place]:
         """Return where in the transcript's messages a use stands, in order."""
@@ -106,6 +107,11 @@ class Uses:
             where = [self._where[text] for text in self._texts.holding(use)]
             self._places[use] = where[0] if len(where) == 1 else sorted(chain.from_iterable(where))
         return self._places[use]
+
+    def all_places(self) -> Iterator[tuple[Use, list[Place]]]:
+        """Yield every use with its places."""
+        for use in dict.fromkeys(use for call in self.calls for use in chain(call.used, call.copied)):
+            yield use, self.places(use)
 
     def head_spans(self, head: int, use: Use) -> tuple[str, ...]:
         """Return the ids of the spans of a head in which a use stands."""
@@ -252,11 +258,16 @@ class _Texts(WatchedTexts):
 
 
 class Holder(NamedTuple):
-    """The newest message that holds a use, -1 for none, and the ids of the spans of the fixed part that hold it."""
+    """The newest message that holds a use, -1 for none, and the ids of the spans of the fixed part that hold it.
+
+    `places` are all in the transcript's messages, and `oldest` is the node of the first of these.
+    """
 
     use: Use
     newest: int
+    oldest: int
     spans: tuple[str, ...]
+    places: list[Place]
 
 
 class Held(NamedTuple):

@@ -106,20 +106,28 @@ class WatchedTexts:
         return list(texts)
 
 
-def stands_in(use: Use, text: str) -> bool:
-    """Return whether a use stands in a text that is not part of the transcript, for instance a summary."""
-    if not is_escaped(text) and not _may_stand(use, text):
-        return False
+def stands_in_any(use: Use, texts: Iterable[str]) -> bool:
+    """Return whether a use stands in texts that are not part of the transcript, for instance a summary."""
+    word = watch_word(use)
+    for text in texts:
+        plain = _normal(text) if is_escaped(text) else text
+        if word in plain and stands_in_normal(use, plain):
+            return True
+    return False
+
+
+def stands_in_normal(use: Use, text: str) -> bool:
+    """Return whether a use stands in a text of which `normal` was made, and which has its `watch_word`."""
     if use.kind == LINE:
-        return use.form in lines_of(normal(text))
+        return use.form in lines_of(text)
     return _index(text).holds(use.kind, use.form)
 
 
-def _may_stand(use: Use, text: str) -> bool:
-    """Whether what is cheap to look for is there: most texts that are asked have nothing of a use."""
+def watch_word(use: Use) -> str:
+    """Return what stands in every normal text that has a use: most texts that are asked have nothing of it."""
     if use.kind == LINE:
-        return use.form in text
-    return use.kind not in _IN_ITS_OWN_LETTERS or longest_word(use.form) in text
+        return use.form
+    return longest_word(use.form) if use.kind in _IN_ITS_OWN_LETTERS else ""
 
 
 _IN_ITS_OWN_LETTERS = frozenset(
@@ -138,4 +146,7 @@ _IN_ITS_OWN_LETTERS = frozenset(
 
 @lru_cache(maxsize=1024)
 def _index(text: str) -> TextIndex:
-    return TextIndex(normal(text))
+    return TextIndex(text)
+
+
+_normal = lru_cache(maxsize=1024)(normal)
