@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .cache_reads import CacheReads, Sent
@@ -181,34 +181,36 @@ class _Walk:
 
     def __init__(self, replay: Replay) -> None:
         self._replay, self._dialect = replay, dialect(replay.transcript.dialect)
+        self._plans = [replay.plan(call) for call in range(len(replay.transcript.calls))]
         self._links = links_of(replay.transcript, replay.of_captured, replay.config.model.name)
         self._hidden = replay.calibration.not_recorded
+        self._is_known = any(self._hidden)
         self._reads = CacheReads(replay)
-        calls = range(len(replay.transcript.calls))
-        self.rules = [cache_rule(replay.model_of(call), self._dialect.name) for call in calls]
+        self.rules = replay.shared("cache rules", lambda: _rules(replay, self._dialect.name))
+        self._call = 0
 
     def row(self, call: int) -> CachedCall:
         """Predict one call."""
-        plan, hidden, link = self._replay.plan(call), self._hidden[call] or 0, self._links[call]
-        prefix = self._prefix(call, plan, link)
-        shared, cause, unit, span_id, by_plan = prefix
-        both = self._hidden_in_both(call, link.before)
+        self._call, plan, link, hidden = call, self._plans[call], self._links[call], self._hidden[call] or 0
+        prefix = self._prefix(plan, link)
+        common, cause, unit, span_id, by_plan = prefix
+        both = self._hidden_in_both(call, link.before) if self._is_known else 0
         repeated = 0 if cause in _HIDDEN_ANEW else both
         tokens = plan.tokens_after + hidden
-        shared = max(0, min(shared + repeated, tokens))
+        shared = max(0, min(common + repeated, tokens))
         sent = Sent(call, link.before, plan, self.rules[call], tokens, prefix, shared, hidden, both, repeated)
         cached, written, low, high, cause = self._reads.read(sent)
         return CachedCall(
             tokens, shared, cached, written, low, high, cause, unit, hidden, repeated, span_id, by_plan, link.before
         )
 
-    def _prefix(self, call: int, plan: Plan, link: Link) -> Prefix:
+    def _prefix(self, plan: Plan, link: Link) -> Prefix:
         if link.before < 0:
-            return Prefix(0, Cause.MODEL if call else Cause.FIRST_CALL)
-        return common_prefix(self._replay.plan(link.before), plan, link.shared, partial(self._count, call))
+            return Prefix(0, Cause.MODEL if self._call else Cause.FIRST_CALL)
+        return common_prefix(self._plans[link.before], plan, link.shared, self._count)
 
-    def _count(self, call: int, messages: Sequence[Message]) -> int:
-        return self._dialect.cost_of_messages(messages, self._replay.counter_of(call)).total
+    def _count(self, messages: Sequence[Message]) -> int:
+        return self._dialect.cost_of_messages(messages, self._replay.counter_of(self._call)).total
 
     def _hidden_in_both(self, call: int, link: int) -> int:
         """Return how many of the tokens that a prompt is known to have beside those recorded the one before had too.
@@ -223,6 +225,10 @@ class _Walk:
         if before is None:
             return after
         return before if before < 0 else max(0, min(before, after))
+
+
+def _rules(replay: Replay, dialect_name: str) -> list[CacheRule | None]:
+    return [cache_rule(replay.model_of(call), dialect_name) for call in range(len(replay.transcript.calls))]
 
 
 _HIDDEN_ANEW = frozenset({Cause.FIRST_CALL, Cause.MODEL, Cause.TOOLS})

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .cache_lives import Lives, lives, pause_between
 from .cache_marks import FixedMarks, has_marks, hidden_mark
 from .cache_rules import SLACK, CacheRule
+from .chains import links_of
 from .common_prefix import inner
 from .fixed_prefix import head_tokens
 from .output_tokens import output_tokens
@@ -80,6 +81,7 @@ class CacheReads:
         self._marked = has_marks(replay.transcript)
         self._unused = unused_caches(replay.transcript)
         self._fixed_marks = FixedMarks(self._marked)
+        self._pauses = replay.shared(("pauses", replay.of_captured), lambda: _pauses(replay))
 
     def read(self, sent: Sent) -> Read:
         """Return what is read of a prompt; calls are asked for in order."""
@@ -152,7 +154,7 @@ class CacheReads:
     def _bounded(self, sent: Sent, rule: CacheRule, reach: _Reach) -> Read:
         """Return the prediction with its range: a pause, a human message after thinking."""
         (low, cached, high), cause = reach, sent.prefix.cause
-        pause = pause_between(self._calls[sent.before], self._calls[sent.call]) or 0.0 if sent.before >= 0 else 0.0
+        pause = self._pauses[sent.call]
         kept = lives(self._replay.transcript, rule) if high and rule.life is not None and pause > rule.life else None
         if kept is not None and pause > kept.messages.least:
             fixed = self._to_fixed_mark(sent, rule) if kept.fixed != kept.messages else 0
@@ -180,6 +182,14 @@ class CacheReads:
         opener = before.log.openers[before.count - 1] if before.count else -1
         found = after.log.kinds.between(max(0, opener), after.count)
         return any(tokens for kind, tokens in found if kind is SpanKind.THINKING)
+
+
+def _pauses(replay: Replay) -> list[float]:
+    """Return the seconds between each call and the one that it goes on from, 0 where they are not known."""
+    calls = replay.transcript.calls
+    links = links_of(replay.transcript, replay.of_captured, replay.config.model.name)
+    pairs = zip(calls, links, strict=True)
+    return [(link.before >= 0 and pause_between(calls[link.before], call)) or 0.0 for call, link in pairs]
 
 
 def _after(pause: float, kept: Lives, reach: _Reach, fixed: int) -> _Reach:

@@ -33,12 +33,19 @@ def common_prefix(before: Plan, after: Plan, shared: int, count: Count) -> Prefi
         return fixed
     if before.log is not after.log or _is_first(before, after, PublishedPlan):
         return _read_anew(before, after, shared, count)
+    if type(before) is type(after) is Plan:
+        return _in_runs(before, after, count)
     if isinstance(before, PublishedPlan) and isinstance(after, PublishedPlan):
         return _published(before, after)
     if isinstance(before, TriagePlan) and isinstance(after, TriagePlan) and before.history is not after.history:
         return _read_anew(before, after, shared, count)
     if isinstance(before, TriagePlan) or isinstance(after, TriagePlan):
         return _triaged(before, after)
+    return _in_runs(before, after, count)
+
+
+def _in_runs(before: Plan, after: Plan, count: Count) -> Prefix:
+    """Compare two plans of one conversation that are made of runs."""
     unit = _first_difference(before, after)
     if unit is None:
         return Prefix(before.tokens_after)
@@ -87,26 +94,25 @@ def inner(plan: Plan) -> Plan:
 def _first_difference(before: Plan, after: Plan) -> int | None:
     """Return the first unit of the later prompt that is not sent as in the earlier one; None if all are repeated."""
     stop = before.count
-    found = _first_edited(before, after, _first_in_runs(before, after, stop))
+    found = _first_in_runs(before, after, stop)
+    if before.edits is not after.edits and (before.edits or after.edits):
+        found = _first_edited(before, after, found)
     return found if found < stop else None
 
 
 def _first_in_runs(before: Plan, after: Plan, stop: int) -> int:
     """Walk both lists of runs at once, and look at single units only where their fates differ."""
-    old, new, start = iter(before.runs), iter(after.runs), 0
-    mine = theirs = _NO_RUN
-    while start < stop:
-        if start >= mine.stop:
-            mine = next(old)
-        if start >= theirs.stop:
-            theirs = next(new)
-        end = min(mine.stop, theirs.stop, stop)
-        if mine.fate is not theirs.fate and _sends(mine) is not _sends(theirs):
-            for index in range(start, end):
-                was, now = before.fate_in(mine, index), after.fate_in(theirs, index)
-                if was is not now and not _made_alike(before.made(index, was), after.made(index, now), was, now):
-                    return index
-        if end > start:
+    new, theirs, start = iter(after.runs), _NO_RUN, 0
+    for mine in before.runs:
+        while start < mine.stop:
+            while start >= theirs.stop:
+                theirs = next(new)
+            end = mine.stop if mine.stop < theirs.stop else theirs.stop
+            if mine.fate is not theirs.fate and _sends(mine) is not _sends(theirs):
+                for index in range(start, end):
+                    was, now = before.fate_in(mine, index), after.fate_in(theirs, index)
+                    if was is not now and not _made_alike(before.made(index, was), after.made(index, now), was, now):
+                        return index
             start = end
     return stop
 
@@ -130,8 +136,6 @@ def _sends(run: Run) -> Fate:
 
 
 def _first_edited(before: Plan, after: Plan, stop: int) -> int:
-    if before.edits is after.edits or not (before.edits or after.edits):
-        return stop
     first = stop
     for at in before.edits.keys() | after.edits.keys():
         if at < first and before.edits.get(at) != after.edits.get(at) and not _sent_alike(before, after, at):

@@ -128,10 +128,9 @@ class _Pricing:
         row = self._rows[call]
         known = row.low if row.cached is None else row.cached
         usd = self._usd(rates, call, known, output.tokens)
-        if row.low == known == row.high:
-            return CallCost(usd, usd, usd, output, row.hidden, row.cached is None)
-        ends = [self._usd(rates, call, read, output.tokens) for read in (row.low, row.high)]
-        return CallCost(usd, min(ends), max(ends), output, row.hidden, row.cached is None)
+        low = usd if row.low == known else self._usd(rates, call, row.low, output.tokens)
+        high = usd if row.high == known else self._usd(rates, call, row.high, output.tokens)
+        return CallCost(usd, min(low, high), max(low, high), output, row.hidden, row.cached is None)
 
     def _usd(self, rates: Rates, call: int, read: int, output: int) -> float:
         row = self._rows[call]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from .branch import Branch, Place
 from .decisions import NO_STRETCH, Left
 from .stand_ins import stand_ins_of
-from .transcript import ROOT
+from .transcript import ROOT, Transcript
 from .uses import Holder, Uses
-from .watched_texts import Use, stands_in_any
+from .watched_texts import Use, plain, stands_in
 
 if TYPE_CHECKING:
     from .log import Log
@@ -40,6 +40,18 @@ def measured(replay: Replay, uses: Uses) -> list[Row]:
     return [meter.row(call) for call in range(len(replay.transcript.calls))]
 
 
+WHOLE_ROWS = "rows of whole prompts"
+
+
+def _whole_rows(transcript: Transcript, uses: Uses) -> list[Row]:
+    """Return the row of each call as it is where its prompt is sent whole."""
+    known: list[Row] | None = transcript.memo.get(WHOLE_ROWS)
+    if known is None:
+        known = [Row(len(found.used), 0, (), len(found.copied), ()) for found in uses.calls]
+        transcript.memo[WHOLE_ROWS] = known
+    return known
+
+
 _LOST, _TOLD, _SENT = range(3)
 """How much of a use is sent: nothing, its name in a stub or summary, a span that holds it as it was."""
 
@@ -49,6 +61,7 @@ class _Meter:
         self._replay, self._uses = replay, uses
         self._branch = Branch(replay.transcript)
         self._holders, self._oldest = uses.held(history=not replay.of_captured)
+        self._whole = _whole_rows(replay.transcript, uses)
         self._stand_ins = stand_ins_of(replay.transcript, uses)
         self._replaced = _Replaced(self, None)
         self._stretch, self._asked, self._last_node = NO_STRETCH, -1, ROOT
@@ -56,10 +69,10 @@ class _Meter:
 
     def row(self, call: int) -> Row:
         """Measure one call."""
-        found, plan = self._uses.calls[call], self._replay.plan(call)
-        oldest = self._oldest[call]
+        plan, oldest = self._replay.plan(call), self._oldest[call]
         if oldest == sys.maxsize or oldest >= (whole := plan.whole_from) or not plan.changed:
-            return Row(len(found.used), 0, (), len(found.copied), ())
+            return self._whole[call]
+        found = self._uses.calls[call]
         fates = self._fates(call, plan, whole)
         references, lines = fates[: len(found.used)], fates[len(found.used) :]
         return Row(
@@ -82,15 +95,16 @@ class _Meter:
 
     def _with_inserted(self, call: int, fates: Sequence[int], inserted: Sequence[str]) -> list[int]:
         """Return how much of each use is sent with the texts that a strategy puts in beside the messages."""
-        uses = (held.use for held in self._holders[call])
+        texts = [plain(text) for text in inserted]
+        either = "\n".join(texts)  # that is one look, and most uses have no word in any of them
         return [
-            _TOLD if fate == _LOST and stands_in_any(use, inserted) else fate
-            for use, fate in zip(uses, fates, strict=True)
+            _told_by(held, texts) if fate == _LOST and held.word in either else fate
+            for held, fate in zip(self._holders[call], fates, strict=True)
         ]
 
     def _fate(self, plan: Plan, held: Holder) -> int:
         """Return how much of a use is sent, inserted texts aside; of most the newest place tells enough."""
-        use, newest, oldest, spans, places = held
+        use, newest, oldest, spans, places, _ = held
         if spans or newest < 0:
             return self._in_head(plan, held)
         if not self._stretch.first <= newest <= self._asked:
@@ -111,7 +125,7 @@ class _Meter:
 
     def _in_head(self, plan: Plan, held: Holder) -> int:
         """Return how much of a use is sent that stands in the fixed part. What the history never had is not lost."""
-        fates = (_of_text(plan.remains(-1, span_id), held.use) for span_id in held.spans)
+        fates = (_of_text(plan.remains(-1, span_id), held) for span_id in held.spans)
         fate = max(fates, default=_SENT)
         if fate == _SENT or held.newest < 0:
             return fate
@@ -183,8 +197,12 @@ def _lost(uses: Sequence[Use], fates: Sequence[int]) -> tuple[Use, ...]:
     return tuple([use for use, fate in zip(uses, fates, strict=True) if fate == _LOST]) if _LOST in fates else ()
 
 
-def _of_text(text: str | None, use: Use) -> int:
+def _told_by(held: Holder, texts: Sequence[str]) -> int:
+    return _TOLD if any(stands_in(held.use, held.word, text) for text in texts) else _LOST
+
+
+def _of_text(text: str | None, held: Holder) -> int:
     """Return how much of a use the text that stands for its span has; None is the span itself."""
     if text is None:
         return _SENT
-    return _TOLD if text and stands_in_any(use, (text,)) else _LOST
+    return _told_by(held, (plain(text),)) if text else _LOST

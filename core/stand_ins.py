@@ -10,8 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from .branch import Place
-from .normal_text import is_escaped, normal
-from .watched_texts import Use, stands_in_normal, watch_word
+from .watched_texts import Use, plain, stands_in, watch_word
 
 if TYPE_CHECKING:
     from .transcript import Transcript
@@ -54,10 +53,8 @@ class StandIns:
 
 
 def _told(standing: Standing, text: str) -> Iterator[Use]:
-    plain = normal(text) if is_escaped(text) else text
-    for use, word in standing.items():
-        if word in plain and stands_in_normal(use, plain):
-            yield use
+    spelled = plain(text)
+    return (use for use, word in standing.items() if stands_in(use, word, spelled))
 
 
 def stand_ins_of(transcript: Transcript, uses: Uses) -> StandIns:

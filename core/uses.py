@@ -27,7 +27,7 @@ from .reference_names import tool_names
 from .references import references_of
 from .sections import sections
 from .transcript import ROOT, Transcript
-from .watched_texts import LINE, Use, WatchedTexts
+from .watched_texts import LINE, Use, WatchedTexts, watch_word
 from .wire import Wire
 
 USES = "uses"
@@ -99,7 +99,8 @@ class Uses:
     def _holder(self, branch: Branch, head: int, use: Use) -> Holder:
         places = self.places(use)
         newest, _ = next(branch.newest_first(places), (-1, 0))
-        return Holder(use, newest, places[0].node if places else ROOT, self.head_spans(head, use), places)
+        oldest = places[0].node if places else ROOT
+        return Holder(use, newest, oldest, self.head_spans(head, use), places, watch_word(use))
 
     def places(self, use: Use) -> list[Place]:
         """Return where in the transcript's messages a use stands, in order."""
@@ -260,7 +261,7 @@ class _Texts(WatchedTexts):
 class Holder(NamedTuple):
     """The newest message that holds a use, -1 for none, and the ids of the spans of the fixed part that hold it.
 
-    `places` are all in the transcript's messages, and `oldest` is the node of the first of these.
+    `places` are all in the transcript's messages, `oldest` is the node of the first, `word` the watch word.
     """
 
     use: Use
@@ -268,6 +269,7 @@ class Holder(NamedTuple):
     oldest: int
     spans: tuple[str, ...]
     places: list[Place]
+    word: str
 
 
 class Held(NamedTuple):

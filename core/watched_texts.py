@@ -106,18 +106,15 @@ class WatchedTexts:
         return list(texts)
 
 
-def stands_in_any(use: Use, texts: Iterable[str]) -> bool:
-    """Return whether a use stands in texts that are not part of the transcript, for instance a summary."""
-    word = watch_word(use)
-    for text in texts:
-        plain = _normal(text) if is_escaped(text) else text
-        if word in plain and stands_in_normal(use, plain):
-            return True
-    return False
+def plain(text: str) -> str:
+    """Return the normal text of one that is not part of the transcript, for instance a summary."""
+    return _normal(text) if is_escaped(text) else text
 
 
-def stands_in_normal(use: Use, text: str) -> bool:
-    """Return whether a use stands in a text of which `normal` was made, and which has its `watch_word`."""
+def stands_in(use: Use, word: str, text: str) -> bool:
+    """Return whether a use, whose watch word is given, stands in a normal text."""
+    if word not in text:
+        return False
     if use.kind == LINE:
         return use.form in lines_of(text)
     return _index(text).holds(use.kind, use.form)

@@ -134,7 +134,7 @@ class TriagePlan(Plan):
         if priority is None or index >= self.deepest or index == self.newest:
             return False
         cutoff = self.cutoffs.get(priority)
-        return cutoff is None or Key(self.log.units[index].tokens, -index) > cutoff
+        return cutoff is None or (self.log.units[index].tokens, -index) > cutoff
 
     def parts(self) -> Iterator[tuple[int, int, bool]]:
         """Yield stretches of units: (start, stop, whether a stub stands for them). Extracts stand by themselves."""

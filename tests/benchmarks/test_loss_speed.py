@@ -1,9 +1,10 @@
 """Figures for the loss measure on real runs: its time against counting the transcript once, and what it tells.
 
 Cold: references, words and lines of all texts, with every memo emptied. Warm: one strategy over all calls of a new
-replay, each measure by itself, after the replay's own figures by kind. All times are the processor's, of a single
-thread; counting and measuring take turns, and a ratio is the median over the rounds, so that a busy machine slows both
-alike. Nothing here fails by the clock; `pytest tests/benchmarks -m slow -s -n 0` prints the tables.
+replay, one measure after the other right behind the replay, as the pages do it; what the strategies of a transcript
+share was made by another configuration of the same kind. All times are the processor's, of a single thread; counting
+and measuring take turns, and a ratio is the median over the rounds, so that a busy machine slows both alike. Nothing
+here fails by the clock; `pytest tests/benchmarks -m slow -s -n 0` prints the tables.
 """
 
 from __future__ import annotations
@@ -113,23 +114,26 @@ def measured(transcript: Transcript) -> Iterator[tuple[str, list[float]]]:
     largest = max(replay(transcript, {"strategy": {"kind": "full_history"}}).calls["in_window"])
     kinds = {kind: {"strategy": {"kind": kind}, "budget": {"soft_limit": largest // 2}} for kind in KINDS}
     for name, config in (kinds | STRATEGIES).items():
-        rounds = list(islice(warm(transcript, config), ROUNDS))
+        rounds = list(islice(warm(transcript, config, largest), ROUNDS))
         yield name, [statistics.median(times) for times in zip(*rounds, strict=True)]
 
 
-def warm(transcript: Transcript, config: dict[str, Any]) -> Iterator[list[float]]:
-    """Yield, round by round, how many countings each measure of a new replay takes, one after the other.
-
-    What the replays of a transcript share is measured before.
-    """
+def warm(transcript: Transcript, config: dict[str, Any], largest: int) -> Iterator[list[float]]:
+    """Yield, round by round, how many countings each measure of a new replay takes, one after the other."""
     texts = distinct_texts(transcript)
+    first_measured(transcript, {**config, "budget": {"soft_limit": largest // 3}})
+    while True:
+        counting = least(partial(count, texts), 3)
+        gc.collect()
+        made = replay(transcript, config)
+        assert made.calls["kind.user"]
+        yield [once(partial(measure, made)) / counting for measure in MEASURES.values()]
+
+
+def first_measured(transcript: Transcript, config: dict[str, Any]) -> None:
     made = replay(transcript, config)
     for measure in MEASURES.values():
         measure(made)
-    while True:
-        counting, made = least(partial(count, texts), 3), replay(transcript, config)
-        assert made.calls["kind.user"]
-        yield [least(partial(measure, made), 1) / counting for measure in MEASURES.values()]
 
 
 @pytest.mark.slow
@@ -187,7 +191,12 @@ def least(run: Callable[[], object], times: int) -> float:
     best = float("inf")
     for _ in range(times):
         gc.collect()
-        started = time.process_time()
-        run()
-        best = min(best, time.process_time() - started)
+        best = min(best, once(run))
     return best
+
+
+def once(run: Callable[[], object]) -> float:
+    """Return the time of the processor that a run takes, in seconds."""
+    started = time.process_time()
+    run()
+    return time.process_time() - started
