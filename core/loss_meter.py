@@ -109,11 +109,11 @@ class _Meter:
             return self._in_head(plan, held)
         if not self._stretch.first <= newest <= self._asked:
             self._ask(plan, newest)
+        if oldest > self._last_node:
+            return _LOST
         first, last, left = self._stretch
         if left is Left.WHOLE and newest <= last:
             return _SENT
-        if oldest > self._last_node:
-            return _LOST
         if left is Left.REPLACED and oldest >= self._branch.path[first]:
             return self._replaced.fate(plan, use, first, min(newest, last))
         return self._in_places(plan, use, self._branch.still_sent(places, self._stretch, plan.stretch_at))
