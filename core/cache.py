@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .cache_reads import CacheReads, Sent
+from .cache_reads import CacheReads, Mark, Sent
 from .cache_rules import CacheRule, cache_rule
 from .chains import Link, links_of
 from .common_prefix import common_prefix, inner
@@ -172,8 +172,7 @@ def _on_fixed_span(plan: Plan, span_id: str) -> Decision | None:
 def cache(replay: Replay) -> Cache:
     """Return what the provider's prompt cache would have read at each call of a replay."""
     walk = _Walk(replay)
-    rows = [walk.row(call) for call in range(len(replay.transcript.calls))]
-    return Cache(replay, walk.rules, rows)
+    return Cache(replay, walk.rules, walk.rows())
 
 
 class _Walk:
@@ -187,7 +186,25 @@ class _Walk:
         self._is_known = any(self._hidden)
         self._reads = CacheReads(replay)
         self.rules = replay.shared("cache rules", lambda: _rules(replay, self._dialect.name))
+        self._whole: dict[int, tuple[CachedCall, Mark | None]] = replay.shared(("whole", replay.of_captured), dict)
+        """The calls before which every prompt is sent whole, with their marks: strategies share them."""
         self._call = 0
+
+    def rows(self) -> list[CachedCall]:
+        """Predict all calls."""
+        changed = next((call for call, plan in enumerate(self._plans) if plan.changed), len(self._plans))
+        calls = range(len(self._plans))
+        return [self.row(call) if call >= changed else self._whole_row(call) for call in calls]
+
+    def _whole_row(self, call: int) -> CachedCall:
+        known = self._whole.get(call)
+        if known is None:
+            row = self.row(call)
+            known = self._whole[call] = (row, self._reads.marks.get(call))
+        row, mark = known
+        if mark is not None:
+            self._reads.marks[call] = mark
+        return row
 
     def row(self, call: int) -> CachedCall:
         """Predict one call."""

@@ -64,11 +64,11 @@ class _Reach(NamedTuple):
     high: int
 
 
-class _Mark(NamedTuple):
+class Mark(NamedTuple):
     """A marked place as the tokens before it, and the mark before."""
 
     place: int
-    before: _Mark | None
+    before: Mark | None
 
 
 class CacheReads:
@@ -76,7 +76,7 @@ class CacheReads:
 
     def __init__(self, replay: Replay) -> None:
         self._replay, self._calls = replay, replay.transcript.calls
-        self._marks: dict[int, _Mark] = {}
+        self.marks: dict[int, Mark] = {}
         """The last mark of each prompt, by its call; prompts that go on from one share those before."""
         self._marked = has_marks(replay.transcript)
         self._unused = unused_caches(replay.transcript)
@@ -121,15 +121,15 @@ class CacheReads:
 
     def _to_mark(self, sent: Sent, rule: CacheRule) -> _Reach:
         """Return what is read up to the last marked place that is repeated. Marks are kept without what is hidden."""
-        mark, cause = self._marks.get(sent.before), sent.prefix.cause
+        mark, cause = self.marks.get(sent.before), sent.prefix.cause
         while mark is not None and mark.place > sent.prefix.tokens:
             mark = mark.before
         read = mark.place + sent.repeated if mark is not None else 0
         if mark is None or cause is Cause.SYSTEM:
             good = -1 if mark is None else mark.place
             for place in self._fixed_marks.places(sent.plan):
-                mark = _Mark(place, mark) if place > good else mark
-        self._marks[sent.call] = _Mark(sent.plan.tokens_after, mark)
+                mark = Mark(place, mark) if place > good else mark
+        self.marks[sent.call] = Mark(sent.plan.tokens_after, mark)
         read = read if read >= rule.minimum else 0
         return _Reach(read, read, read) if cause is not Cause.SYSTEM else self._before_change(sent, rule, read)
 
