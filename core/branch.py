@@ -17,28 +17,36 @@ class Place(NamedTuple):
     part: int
 
 
+MOST_BRANCHES = 64
+"""Branches that are kept, so that conversations recorded in turns are each gone on with."""
+
+
 class Branch:
     """The branch of a transcript that a prompt follows, kept up from call to call."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._parents, self._depths = transcript.parents, transcript.depths
         self._forks = transcript.forks
-        self._nodes: list[int] = []
-        self.path: Sequence[int] = self._nodes
+        self.path: Sequence[int] = ()
+        self._kept: dict[int, list[int]] = {}
+        """Branches by their last node, those that were gone on with last at the end."""
 
-    def to(self, last: int) -> int:
-        """Make `path` the nodes of the branch that ends with `last`; return how many of them it had before."""
+    def to(self, last: int) -> None:
+        """Make `path` the nodes of the branch that ends with `last`."""
         if not self._forks:
-            shared = min(len(self.path), last + 1)
             self.path = range(last + 1)
-            return shared
-        new = []
-        while last != ROOT and not self.has(last):
-            new.append(last)
-            last = self._parents[last]
-        shared = 0 if last == ROOT else self._depths[last] + 1
-        self._nodes[shared:] = reversed(new)
-        return shared
+            return
+        new, node = [], last
+        while node != ROOT and node not in self._kept and not self.has(node):
+            new.append(node)
+            node = self._parents[node]
+        nodes = self._kept.pop(node, None)
+        if nodes is None:
+            nodes = [] if node == ROOT else [*self.path[: self._depths[node] + 1]]
+        nodes += reversed(new)
+        self.path = self._kept[last] = nodes
+        while len(self._kept) > MOST_BRANCHES:
+            self._kept.pop(next(iter(self._kept)))
 
     def has(self, node: int) -> bool:
         """Return whether a node is on the branch."""

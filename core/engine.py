@@ -7,7 +7,7 @@ starts anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .assembler import Assembler, Context, Strategy
@@ -96,9 +96,35 @@ class Step(NamedTuple):
     fresh: bool
     fixed: FixedPart
     units: Sequence[Unit]
-    entered: int
     hints: Hints
     model: str | None
+
+
+MOST_HEADS = 64
+
+
+class Heads:
+    """Fixed parts that were read, for all conversations that have them."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, FixedPart] = {}
+        self._readers: dict[Hashable, int] = {}
+
+    def reader(self, reader: Hashable) -> int:
+        """Return a number for what the reading of a request depends on; equal readers have one."""
+        return self._readers.setdefault(reader, len(self._readers))
+
+    def fixed_part(
+        self, engine: Engine, head: Wire, key: Hashable, rules: Sequence[Rule], said: frozenset[str]
+    ) -> FixedPart:
+        """Return the fixed part of a request, shrunk; `key` tells heads and readers apart, `said` are keywords."""
+        known = (key, said)
+        if known not in self._known:
+            if len(self._known) >= MOST_HEADS:
+                self._known.clear()
+            fixed = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
+            self._known[known] = shrink_fixed(fixed, engine.shrinkers, said, engine.dialect, engine.counter)
+        return self._known[known]
 
 
 class UnitFeed:
@@ -107,13 +133,13 @@ class UnitFeed:
     Nothing here depends on a strategy or a budget, so a transcript is read once and replayed through many.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, heads: Heads | None = None) -> None:
+        self._heads = heads or Heads()
         self._grouper: Grouper | None = None
         self._groups: list[Any] = []
         self._count = -1
         self._reader: tuple[object, tuple[Rule, ...], tuple[str, ...] | None] | None = None
-        self._head: FixedPart | None = None
-        self._fixed: dict[object, FixedPart] = {}
+        self._number = 0
         self._said: frozenset[str] = frozenset()
         self._made: dict[tuple[Rule, ...], dict[tuple[int, int], Unit]] = {}
         """Units by the rules that may mean spans of their age, and by place and length."""
@@ -123,7 +149,7 @@ class UnitFeed:
         engine: Engine,
         hints: Hints,
         head: Wire,
-        head_key: object,
+        head_key: Hashable,
         shared: int,
         messages_from: Callable[[int], Sequence[Wire]],
     ) -> Step:
@@ -148,27 +174,14 @@ class UnitFeed:
             if any(is_turn(group.messages) for group in groups):
                 fresh, groups = True, self._groups
         if reader != self._reader:
-            self._fixed, self._reader = {}, reader
+            self._reader, self._number = reader, self._heads.reader(reader)
         units = list(self._units(engine, groups, rules))
         if engine.shrinkers:
             self._hear(engine, units, fresh)
-        fixed = self._fixed_part(engine, head, head_key, rules_at(rules, None) if engine.ages else rules)
-        entered = sum(_entered(engine, unit.source or unit, shared) for unit in units if unit.stop > shared)
-        recorded = fixed.source or fixed
-        if recorded is not self._head:
-            entered += _new_tokens(recorded, self._head)
-        self._head = recorded
+        rules = rules_at(rules, None) if engine.ages else rules
+        fixed = self._heads.fixed_part(engine, head, (head_key, self._number), rules, self._said)
         self._grouper, self._count = grouper, grouper.count
-        return Step(fresh, fixed, units, entered, hints, engine.body_model)
-
-    def _fixed_part(self, engine: Engine, head: Wire, key: object, rules: Sequence[Rule]) -> FixedPart:
-        known = (key, self._said)
-        if known not in self._fixed:
-            if len(self._fixed) >= MOST_HEADS:
-                self._fixed.clear()
-            fixed = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
-            self._fixed[known] = shrink_fixed(fixed, engine.shrinkers, self._said, engine.dialect, engine.counter)
-        return self._fixed[known]
+        return Step(fresh, fixed, units, hints, engine.body_model)
 
     def _units(self, engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:
         """Yield the units of some groups; those whose rules by age did not change are the same objects as before."""
@@ -198,26 +211,6 @@ class UnitFeed:
         left = [word for shrinker in engine.shrinkers for word in shrinker.keywords if word not in said]
         texts = [span.text.lower() for unit in units for span in unit.spans if left and span.kind is SpanKind.USER]
         self._said = said.union(word for word in left if any(is_said(word, text) for text in texts))
-
-
-MOST_HEADS = 64
-
-
-def _entered(engine: Engine, unit: Unit, shared: int) -> int:
-    """Return the tokens by which a unit grew beyond the first `shared` messages, which were there before."""
-    if unit.first >= shared:
-        return unit.tokens
-    known = engine.dialect.cost_of_messages(unit.messages[: shared - unit.first], engine.counter)
-    return max(0, unit.tokens - known.total)
-
-
-def _new_tokens(fixed: FixedPart, before: FixedPart | None) -> int:
-    """Return the tokens of a fixed part that were not in the one before; a setting that changed has none."""
-    if before is None:
-        return fixed.tokens
-    known = {(span.kind, span.text) for span in before.spans}
-    new = sum(span.tokens for span in fixed.spans if (span.kind, span.text) not in known)
-    return new + max(0, fixed.overhead - before.overhead)
 
 
 def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:

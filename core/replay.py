@@ -6,11 +6,11 @@ made when it is first asked for.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
-from .branch import Branch
 from .cache import Cache, cache
 from .cache_misses import Misses
 from .calibration import Calibration
@@ -19,16 +19,15 @@ from .conversion import Converted, converted
 from .cost import Cost, cost
 from .dialects import dialect
 from .drift import Split
-from .engine import Engine, Planner, Step, UnitFeed, checked, counter_of
-from .hints import Hints
+from .engine import Engine, Planner, checked, counter_of
 from .loss import Loss, loss
 from .plan import Plan, apply
+from .reading import model_named, models_of, reading
 from .replay_columns import Columns
 from .spans import SpanKind
 from .summaries import Summaries
 from .tokens import Counter, Exactness, TiktokenCounter
-from .transcript import Call, Transcript
-from .wire import Wire
+from .transcript import Transcript
 
 Shared = TypeVar("Shared")
 
@@ -89,7 +88,7 @@ class Replay:
 
     def counter_of(self, call: int) -> Counter:
         """Return the counter that a call's prompt was counted with."""
-        model = _model(self.transcript.heads[self.transcript.calls[call].head])
+        model = model_named(self.transcript.heads[self.transcript.calls[call].head])
         if model not in self._counters:
             self._counters[model] = counter_of(self.config, model)
         return self._counters[model]
@@ -211,11 +210,11 @@ def replay(
     if wanted is not None and wanted != transcript.dialect:
         transcript, dropped = _converted(transcript, wanted)
     stored = Summaries(known=summaries)
-    engines = {model: Engine(loaded, transcript.dialect, model, stored) for model in _models(transcript)}
-    steps = _steps(transcript, engines, captured_prompts(loaded))
-    planner = Planner()
-    plans = [planner.plan(engines[step.model], step) for step in steps]
-    return Replay(transcript, loaded, plans, [step.entered for step in steps], dropped, summaries)
+    engines = {model: Engine(loaded, transcript.dialect, model, stored) for model in models_of(transcript)}
+    read = reading(transcript, engines, captured_prompts(loaded))
+    planners: dict[int, Planner] = defaultdict(Planner)
+    plans = [planners[conversation].plan(engines[step.model], step) for conversation, step, _ in read]
+    return Replay(transcript, loaded, plans, [entered for _, _, entered in read], dropped, summaries)
 
 
 def _split(transcript: Transcript, config: Configuration) -> Split | None:
@@ -223,7 +222,7 @@ def _split(transcript: Transcript, config: Configuration) -> Split | None:
 
     A prompt counted with the factor 2 has one more token for each of its texts than with the factor 1.
     """
-    counters = (counter_of(config, model) for model in _models(transcript))
+    counters = (counter_of(config, model) for model in models_of(transcript))
     scaled = (one for one in counters if isinstance(one, TiktokenCounter) and one.exactness is Exactness.ESTIMATE)
     encoding = next((one.encoding_name for one in scaled), None)
     if encoding is None:
@@ -251,50 +250,3 @@ def _converted(transcript: Transcript, dialect_name: str) -> Converted:
         known[dialect_name] = converted(transcript, dialect_name)
     made: Converted = known[dialect_name]
     return made
-
-
-def _models(transcript: Transcript) -> list[str | None]:
-    return list(dict.fromkeys(map(_model, transcript.heads))) or [None]
-
-
-def _model(head: Wire) -> str | None:
-    model = head.get("model")
-    return model if isinstance(model, str) else None
-
-
-MOST_READINGS = 8
-
-
-def _steps(transcript: Transcript, engines: Mapping[str | None, Engine], captured: bool) -> list[Step]:
-    """Return the transcript's calls as steps. A transcript is read once for all strategies and budgets."""
-    same = all(call.captured == call.history for call in transcript.calls)
-    key = (captured and not same, tuple((model, engine.reader) for model, engine in engines.items()))
-    readings: dict[Any, list[Step]] = transcript.memo.setdefault("readings", {})
-    steps = readings.get(key)
-    if steps is None:
-        while len(readings) >= MOST_READINGS:
-            readings.pop(next(iter(readings), key), None)
-        walk = _Walk(transcript, engines, captured)
-        steps = readings[key] = [walk.step(call) for call in transcript.calls]
-    return steps
-
-
-class _Walk:
-    """Walks from call to call along the branches of a transcript, and reads what each adds."""
-
-    def __init__(self, transcript: Transcript, engines: Mapping[str | None, Engine], captured: bool) -> None:
-        self.transcript = transcript
-        self.engines = engines
-        self.captured = captured
-        self.feed = UnitFeed()
-        self.branch = Branch(transcript)
-
-    def step(self, call: Call) -> Step:
-        """Return what a call adds to the one before."""
-        head = self.transcript.heads[call.head]
-        shared = self.branch.to(call.captured if self.captured else call.history)
-        engine = self.engines[_model(head)]
-        return self.feed.read(engine, Hints.recorded(call.hints)[0], head, call.head, shared, self._messages_from)
-
-    def _messages_from(self, start: int) -> list[Wire]:
-        return [self.transcript.messages[index] for index in self.branch.path[start:]]
