@@ -89,7 +89,9 @@ class ShrunkPlan(Plan):
         return found
 
     def _decide(self) -> Iterator[Decision]:
-        made = {decision.span_id: decision for decision in self.inner.decisions}
+        made: dict[str, list[Decision]] = {}
+        for decision in self.inner.decisions:
+            made.setdefault(decision.span_id, []).append(decision)
         source = self.fixed.source or self.fixed
         units = self.log.units[: self.count]
         notes: dict[str, Shrunk] = {**self.fixed.shrunk}
@@ -99,11 +101,13 @@ class ShrunkPlan(Plan):
             notes.update(unit.shrunk)
             spans += (unit.source or unit).spans
             before += (unit.source or unit).overhead
-        known = {span.id for span in spans}
         for span in spans:
-            yield _told(made.get(span.id), notes.get(span.id), span.id, span.tokens)
-        yield from (decision for decision in made.values() if decision.span_id not in known | {OVERHEAD_ID})
-        frames = made[OVERHEAD_ID]
+            first, *again = made.pop(span.id, [None])
+            yield _told(first, notes.get(span.id), span.id, span.tokens)
+            yield from (_told(decision, notes.get(span.id), span.id, 0) for decision in again)
+        (frames,) = made.pop(OVERHEAD_ID)
+        for put_in in made.values():
+            yield from put_in
         yield Decision(OVERHEAD_ID, Action.KEEP, frames.reason, "", before, frames.tokens_after)
 
 

@@ -108,3 +108,15 @@ def test_a_task_that_shrinkers_changed_was_not_skipped(
 def test_a_note_says_one_line_of_one(text: str, said: str) -> None:
     assert said in two_ends(text, "m1.0", lambda cut: len(cut) < 900)
     assert said in two_ends(text, "m1.0", lambda cut: False)
+
+
+@pytest.mark.parametrize("settings", [{}, CAP, PROJECT], ids=["plain", "cap", "project"])
+@pytest.mark.parametrize("keep", [2, 4, 6, 9])
+def test_what_is_sent_twice_is_told_twice(settings: dict[str, Any], keep: int) -> None:
+    """The published program sends some messages twice where there are fewer than it keeps."""
+    strategy = {"kind": "summarize_and_keep", "mode": "published", "keep_messages": keep}
+    made = assembled(body(NOTES, LINES), strategy=strategy, **settings)
+    sent = {"model": "gpt-4o", "messages": made.request["messages"]}
+    assert sum(one.tokens_after for one in made.decisions) == made.tokens_after == size(sent)
+    assert sum(one.tokens_before for one in made.decisions) == made.tokens_before
+    assert keep != 6 or sum(one.span_id == "m0.0" for one in made.decisions) == 2
