@@ -12,11 +12,12 @@ from typing import Any
 
 from .advice_measures import Prompt
 from .edits import edited_wires, is_rewritable
-from .engine import Engine, UnitFeed
+from .engine import Engine
 from .hints import Hints
 from .shrinkers import ChunkPinned
 from .shrinkers.chunk_pinned import LABEL
 from .spans import SECTION, Span, SpanKind
+from .unit_feed import UnitFeed
 from .units import Unit
 from .wire import Wire
 from .wording import counted

@@ -7,24 +7,21 @@ starts anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from .assembler import Assembler, Context, Strategy
 from .config import Configuration
-from .dialects import Message
 from .dialects import dialect as dialect_named
 from .hints import Hints
 from .plan import Plan
-from .rules import Rule, rules_at
-from .shrinkers import CapByRule, ChunkPinned, Shrinker, shrink_fixed, shrink_unit
+from .shrinkers import CapByRule, ChunkPinned, Shrinker
 from .shrunk_plan import shrunk_plan
-from .spans import FixedPart, SpanKind, fixed_part
-from .strategies.tiers import available, is_said
+from .spans import FixedPart
+from .strategies.tiers import available
 from .summaries import Summaries
 from .tokens import Counter, counter_for_model, counter_from
-from .units import Grouper, Unit, is_turn, make_unit
-from .wire import Wire
+from .units import Unit
 
 
 def soft_budget(config: Configuration) -> int | None:
@@ -73,10 +70,6 @@ class Engine:
         self.reader = (dialect, self.model, self.counter.key, self.rules, self.shrinkers)
         """What the reading of a request depends on. Engines with equal readers read alike."""
 
-    def rules_with(self, hints: Hints) -> tuple[Rule, ...]:
-        """Return the configured rules, then what the hints say about single spans."""
-        return (*self.rules, *hints.rules())
-
     def context(self, hints: Hints) -> Context:
         """Return what a strategy works with for requests with these hints."""
         return Context(
@@ -98,123 +91,6 @@ class Step(NamedTuple):
     units: Sequence[Unit]
     hints: Hints
     model: str | None
-
-
-MOST_HEADS = 64
-
-
-class Heads:
-    """Fixed parts that were read, for all conversations that have them."""
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, FixedPart] = {}
-        self._readers: dict[Hashable, int] = {}
-
-    def reader(self, reader: Hashable) -> int:
-        """Return a number for what the reading of a request depends on; equal readers have one."""
-        return self._readers.setdefault(reader, len(self._readers))
-
-    def fixed_part(
-        self, engine: Engine, head: Wire, key: Hashable, rules: Sequence[Rule], said: frozenset[str]
-    ) -> FixedPart:
-        """Return the fixed part of a request, shrunk; `key` tells heads and readers apart, `said` are keywords."""
-        known = (key, said)
-        if known not in self._known:
-            if len(self._known) >= MOST_HEADS:
-                self._known.clear()
-            fixed = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
-            self._known[known] = shrink_fixed(fixed, engine.shrinkers, said, engine.dialect, engine.counter)
-        return self._known[known]
-
-
-class UnitFeed:
-    """Reads one request after another into units, and only what is new where one extends the last.
-
-    Nothing here depends on a strategy or a budget, so a transcript is read once and replayed through many.
-    """
-
-    def __init__(self, heads: Heads | None = None) -> None:
-        self._heads = heads or Heads()
-        self._grouper: Grouper | None = None
-        self._groups: list[Any] = []
-        self._count = -1
-        self._reader: tuple[object, tuple[Rule, ...], tuple[str, ...] | None] | None = None
-        self._number = 0
-        self._said: frozenset[str] = frozenset()
-        self._made: dict[tuple[Rule, ...], dict[tuple[int, int], Unit]] = {}
-        """Units by the rules that may mean spans of their age, and by place and length."""
-
-    def read(
-        self,
-        engine: Engine,
-        hints: Hints,
-        head: Wire,
-        head_key: Hashable,
-        shared: int,
-        messages_from: Callable[[int], Sequence[Wire]],
-    ) -> Step:
-        """Read a request. Its first `shared` messages are the first of the last request, in content.
-
-        `head_key` tells heads apart; `messages_from(n)` gives the request's messages from the n-th on.
-        """
-        rules = engine.rules_with(hints)
-        reader = (engine.reader, rules, hints.results)
-        fresh = shared < self._count or reader != self._reader
-        if fresh:
-            self._made = {}
-        grouper, groups = self._grouper, None
-        if grouper is not None and not fresh:
-            groups = grouper.push(_messages(engine, messages_from(shared)))
-        if grouper is None or groups is None:
-            fresh, grouper = True, Grouper(engine.dialect, hints.results)
-            groups = grouper.push(_messages(engine, messages_from(0))) or []
-        if engine.ages:
-            self._groups = [*groups] if fresh else [*self._groups, *groups]
-            # What a rule says by age changes with each turn, so then all units are given anew.
-            if any(is_turn(group.messages) for group in groups):
-                fresh, groups = True, self._groups
-        if reader != self._reader:
-            self._reader, self._number = reader, self._heads.reader(reader)
-        units = list(self._units(engine, groups, rules))
-        if engine.shrinkers:
-            self._hear(engine, units, fresh)
-        rules = rules_at(rules, None) if engine.ages else rules
-        fixed = self._heads.fixed_part(engine, head, (head_key, self._number), rules, self._said)
-        self._grouper, self._count = grouper, grouper.count
-        return Step(fresh, fixed, units, hints, engine.body_model)
-
-    def _units(self, engine: Engine, groups: Sequence[Any], rules: tuple[Rule, ...]) -> Iterator[Unit]:
-        """Yield the units of some groups; those whose rules by age did not change are the same objects as before."""
-        if not engine.ages:
-            yield from (self._unit(engine, group, rules) for group in groups)
-            return
-        age = sum(is_turn(group.messages) for group in groups)
-        said = rules_at(rules, age)
-        known = self._made.setdefault(said, {})
-        for group in groups:
-            if is_turn(group.messages):
-                age -= 1
-                said = rules_at(rules, age)
-                known = self._made.setdefault(said, {})
-            place = (group.first, len(group.messages))
-            if place not in known:
-                known[place] = self._unit(engine, group, said)
-            yield known[place]
-
-    def _unit(self, engine: Engine, group: Any, rules: Sequence[Rule]) -> Unit:
-        unit = make_unit(group, engine.dialect, engine.counter, rules)
-        return shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) if engine.shrinkers else unit
-
-    def _hear(self, engine: Engine, units: Sequence[Unit], fresh: bool) -> None:
-        """Remember which of the shrinkers' keywords users said."""
-        said = frozenset() if fresh else self._said
-        left = [word for shrinker in engine.shrinkers for word in shrinker.keywords if word not in said]
-        texts = [span.text.lower() for unit in units for span in unit.spans if left and span.kind is SpanKind.USER]
-        self._said = said.union(word for word in left if any(is_said(word, text) for text in texts))
-
-
-def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:
-    return [engine.dialect.message(wire) for wire in wires]
 
 
 class Planner:

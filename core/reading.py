@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .engine import Engine, Heads, Step, UnitFeed
+from .engine import Engine, Step
 from .entered import Entered
 from .hints import Hints
 from .transcript import ROOT, Call, Transcript
+from .unit_feed import Heads, UnitFeed
 from .wire import Wire
 
 MOST_READINGS = 8

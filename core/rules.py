@@ -53,6 +53,15 @@ class Match:
         """Whether the match changes as the conversation goes on."""
         return self.min_age is not None or self.max_age is not None
 
+    @property
+    def may_mean_the_fixed_part(self) -> bool:
+        """Whether it may mean a section or a tool, where it names spans."""
+        return self.ids is None or any(named[:1] in ("s", "h", "t") and named[1:2].isdigit() for named in self.ids)
+
+    def names(self, *ids: str) -> bool:
+        """Return whether a span with these ids may be meant."""
+        return self.ids is None or not self.ids.isdisjoint(ids)
+
     def is_of_age(self, age: int | None) -> bool:
         """Return whether the match may mean a span of this age; None is a span of the fixed part."""
         if not self.asks_for_age:
@@ -62,7 +71,7 @@ class Match:
     def fits(self, ids: tuple[str, ...], kind: str, role: str, tool: str, section: str, text: str) -> bool:
         """Return whether a span with these properties is meant."""
         return (
-            (self.ids is None or not self.ids.isdisjoint(ids))
+            self.names(*ids)
             and self.kind in (None, kind)
             and self.role in (None, role)
             and (self.tool is None or fnmatchcase(tool, self.tool))

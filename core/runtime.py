@@ -19,13 +19,14 @@ from typing import Any
 from .config import Configuration, load_config
 from .decisions import Decision, Status
 from .dialects import Dialect, detect
-from .engine import Engine, Planner, UnitFeed, checked
+from .engine import Engine, Planner, checked
 from .errors import RequestError
 from .hint_notes import hint_notes
 from .hints import Hints
 from .plan import Plan, apply
 from .spans import Span, SpanKind
 from .summaries import Range, Summaries
+from .unit_feed import UnitFeed
 from .wire import Wire, dump, mark
 
 __all__ = ["ContextRuntime", "Hints", "Result", "Session"]

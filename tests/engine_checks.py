@@ -120,7 +120,7 @@ def check_status(config: Mapping[str, Any], result: Result) -> None:
 def check_units(config: Mapping[str, Any], body: Wire, dialect: str, result: Result, hints: Hints | None) -> None:
     """Units are whole, and what must stay is as it was, at full charge, beside what shrinkers are asked for."""
     runtime = loaded(config)
-    rules = runtime.engine(body).rules_with(hints or Hints())
+    rules = (*runtime.engine(body).rules, *(hints or Hints()).rules())
     spoken = dialect_named(dialect)
     made = {decision.span_id: decision for decision in result.decisions}
     conversation = spoken.split(body)[1]

@@ -1,0 +1,119 @@
+"""A request costs what is new in it, also where only what its hints name changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from core import unit_feed
+from core.config import load_config
+from core.engine import Engine, Step
+from core.hints import Hints
+from core.runtime import ContextRuntime
+from core.unit_feed import UnitFeed
+from tests.runs import result, says, tool, user, uses
+
+TALK = [
+    user("Read both."),
+    uses("toolu_1", "read_file", path="a.py"),
+    result("toolu_1", "text of a"),
+    uses("toolu_2", "read_file", path="b.py"),
+    result("toolu_2", "text of b"),
+    says("Done."),
+    user("And now?"),
+]
+HEAD = {"messages": [{"role": "system", "content": "Be brief."}], "tools": [tool("read_file")]}
+AGED = {"rules": [{"match": {"kind": "tool_result", "min_age": 1}, "min_tokens": 5}]}
+
+
+class Fed:
+    """A feed that is given the first messages of a talk, with hints, and counts what it makes."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any] | None = None) -> None:
+        config = load_config({"strategy": {"kind": "full_history"}, **(settings or {})})
+        self.engine, self.feed, self.read = Engine(config, "openai_chat", "gpt-4o"), UnitFeed(), 0
+        self.units = self.heads = 0
+        for name, counted in (("make_unit", self._unit), ("fixed_part", self._head)):
+            monkeypatch.setattr(unit_feed, name, counted(getattr(unit_feed, name)))
+
+    def _unit(self, made: Any) -> Any:
+        def make(*given: Any) -> Any:
+            self.units += 1
+            return made(*given)
+
+        return make
+
+    def _head(self, made: Any) -> Any:
+        def make(*given: Any) -> Any:
+            self.heads += 1
+            return made(*given)
+
+        return make
+
+    def step(self, count: int, **hints: Any) -> Step:
+        shared, self.read = min(self.read, count), count
+        return self.feed.read(self.engine, Hints.of(hints), HEAD, 0, shared, lambda start: TALK[start:count])
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "anew", "pinned"),
+    [
+        ({}, {"pins": ["m2.0"]}, 1, [1]),
+        ({"pins": ["m2.0"]}, {}, 1, []),
+        ({"pins": ["m2.0"]}, {"pins": ["m4.0"]}, 2, [2]),
+        ({"pins": ["toolu_1"]}, {"pins": ["toolu_2", "m0.0"]}, 3, [0, 2]),
+        ({"pins": ["m2.0"]}, {"pins": ["m2.0"], "retrieval": ["m4.0"]}, 1, [1]),
+        ({"pins": ["m2.0"]}, {"pins": ["m99.0"]}, 1, []),
+        ({"pins": ["m2.0"]}, {"pins": ["m2.0"], "goal": "other"}, 0, None),
+    ],
+)
+def test_units_are_made_anew_where_hints_name_them(
+    monkeypatch: pytest.MonkeyPatch, first: Any, second: Any, anew: int, pinned: list[int] | None
+) -> None:
+    fed = Fed(monkeypatch)
+    before, made = fed.step(7, **first).units, fed.units
+    step = fed.step(7, **second)
+    assert fed.units - made == anew
+    if pinned is None:
+        assert not step.fresh and not step.units
+        return
+    assert step.fresh and [at for at, unit in enumerate(step.units) if unit.stays] == pinned
+    assert sum(one is not other for one, other in zip(before, step.units, strict=True)) == anew
+
+
+def test_hints_that_come_back_find_their_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    fed = Fed(monkeypatch)
+    first = fed.step(7, pins=["m2.0"]).units
+    fed.step(7)
+    made = fed.units
+    assert all(one is other for one, other in zip(first, fed.step(7, pins=["m2.0"]).units, strict=True))
+    assert fed.units == made
+
+
+@pytest.mark.parametrize(
+    ("named", "read"), [("m2.0", 1), ("toolu_1", 1), ("t0", 2), ("s0.0", 2)], ids=["message", "call", "tool", "section"]
+)
+def test_the_fixed_part_is_read_anew_where_hints_may_mean_it(
+    monkeypatch: pytest.MonkeyPatch, named: str, read: int
+) -> None:
+    fed = Fed(monkeypatch)
+    fed.step(7)
+    fed.step(7, pins=[named])
+    assert fed.heads == read
+
+
+def test_a_new_turn_makes_those_units_anew_whose_age_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    fed = Fed(monkeypatch, AGED)
+    fed.step(6)
+    made = fed.units
+    step = fed.step(7, pins=["m0.0"])
+    assert step.fresh and fed.units - made == 5  # all four of the turn that ended, and the new one
+
+
+def test_a_session_with_changing_pins_sends_what_a_single_request_does() -> None:
+    runtime = ContextRuntime.load({"budget": {"soft_limit": 60}, "strategy": {"kind": "keep_last", "keep_messages": 1}})
+    session = runtime.session()
+    for count, pins in ((3, ["m2.0"]), (5, []), (5, ["toolu_1"]), (7, ["m4.0", "t0"]), (7, [])):
+        body = {**HEAD, "messages": [*HEAD["messages"], *TALK[:count]]}
+        assert session.assemble(body, {"pins": pins}).request == runtime.assemble(body, {"pins": pins}).request
