@@ -18,7 +18,7 @@ from .boundaries import Keep, keep_boundary
 from .config import Configuration
 from .dialects import dialect
 from .dialects.base import Dialect
-from .engine import Engine, Planner, UnitFeed, soft_budget
+from .engine import Engine, Planner, soft_budget
 from .hints import Hints
 from .log import Log
 from .plan import Plan
@@ -26,6 +26,7 @@ from .replay import Replay
 from .shrinkers import DedupeInstructions, ProjectToolResults, shrink_fixed, shrink_unit
 from .spans import Span, SpanKind
 from .tokens import Counter
+from .unit_feed import UnitFeed
 from .units import Unit
 from .wording import counted
 
