@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import engine, reading
+from core import reading, unit_feed
 from core.branch import Branch
 from core.dialects import dialect
+from core.engine import Engine
 from core.replay import replay
 from core.transcript import ROOT, Call, Transcript
 from core.wire import Wire
@@ -71,11 +72,11 @@ def test_each_message_and_each_head_enters_once(order: list[int]) -> None:
 def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Wire] = []
 
-    def counted(used: engine.Engine, wires: Sequence[Wire]) -> list[Any]:
+    def counted(used: Engine, wires: Sequence[Wire]) -> list[Any]:
         read.extend(wires)
         return [dialect("openai_chat").message(wire) for wire in wires]
 
-    monkeypatch.setattr(engine, "_messages", counted)
+    monkeypatch.setattr(unit_feed, "_messages", counted)
     transcript = in_turns([0, 1, 2] * 10)
     replay(transcript, FULL)
     assert len(read) == len(transcript.messages) - 3  # nobody asks with the last answer of each
