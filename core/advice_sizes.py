@@ -106,9 +106,13 @@ class Sizes:
         """Return what is not recorded of the fixed part of a prompt of `total` tokens, as a sentence; "" if nothing."""
         if self.lacks:
             return f"{self.parts} {self._are} not recorded"
-        if has_fixed_part or self.hidden <= max(LEAST_GROWTH, SAME * total):
+        if has_fixed_part or not self.lacks_some(total):
             return ""
         return f"about {counted(self.hidden, 'token')} of the prompt are not recorded"
+
+    def lacks_some(self, total: int) -> bool:
+        """Whether a prompt of `total` recorded tokens lacks more than formulas may be off by."""
+        return bool(self.lacks) or self.hidden > max(LEAST_GROWTH, SAME * total)
 
     @property
     def parts(self) -> str:

@@ -1,8 +1,10 @@
 """Findings about calls that are over the soft budget: which, whether anything could have helped, and whether in time.
 
-What must stay whatever the strategy is the floor of a call: the fixed part, what is pinned, the newest user message
-and the open unit. A strategy is too late only where its own settings held it back, and that is tried: the same
-configuration is planned with these settings open. A prompt of which nothing could go is no fault of a strategy.
+A call is over it by what is sent, recorded or not; whether a strategy was in time is asked only where it was over by
+what the strategy was given. What must stay whatever the strategy is the floor of a call: the fixed part, what is
+pinned, the newest user message and the open unit. A strategy is too late only where its own settings held it back, and
+that is tried: the same configuration is planned with these settings open. A prompt of which nothing could go is no
+fault of a strategy.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from .dialects import dialect
 from .engine import soft_budget
 from .finding import Finding, Level, calls_by_log, calls_of, is_baseline
 from .replay import Replay, replay
+from .sent_sizes import fits_as_recorded, sizes_of
 from .spans import Span
 from .wording import agreeing, counted
 
@@ -22,37 +25,54 @@ OPEN = {"trigger": 0, "min_turns": 0, "min_steps": 0, "min_cleared": 0, "keep": 
 
 
 def over_budget(replay: Replay) -> Iterator[Finding]:
-    """Find calls that are over the soft budget as sent."""
-    excess = replay.calls["excess"]
+    """Find calls that are over the soft budget as sent, and those of them that are not by what is recorded."""
+    excess, fits = replay.calls["sent_excess"], fits_as_recorded(replay)
     over = [call for call in calls_of(replay) if excess[call] > 0]
     if not over:
         return
     worst = max(over, key=lambda call: excess[call])
+    by = f"{counted(excess[worst], 'token')}{_beside(replay, worst)}"
     yield Finding(
         name="over_budget",
         level=Level.ERROR,
         sentence=f"{len(over):,} of {counted(len(excess), 'call')} {agreeing(len(over), 'is', 'are')} over the soft"
-        f" budget as sent, first call {over[0] + 1}; the worst, call {worst + 1}, by"
-        f" {counted(excess[worst], 'token')}.",
+        f" budget as sent, first call {over[0] + 1}; the worst, call {worst + 1}, by {by}."
+        f"{_although(len(fits), len(over))}",
         call=worst,
         span_ids=replay.plan(worst).blockers[:3],
-        figures={"calls": len(over), "largest_excess": excess[worst]},
+        figures={"calls": len(over), "largest_excess": excess[worst], "fit_as_recorded": len(fits)},
     )
+
+
+def _beside(replay: Replay, call: int) -> str:
+    """Return what has to be said beside what a call is over: what is not recorded, or how much that is as counted."""
+    sizes = sizes_of(replay, call)
+    if sizes.allowed <= sizes.budget:
+        return sizes.beside
+    return f" as reported, {sizes.over(replay.calls['in_window'][call]):,} as counted here"
+
+
+def _although(fits: int, over: int) -> str:
+    """Return in how many of the calls over the budget a strategy has no reason to take anything; "" for none."""
+    if not fits:
+        return ""
+    where = "there" if over == 1 else f"in all {over:,}" if fits == over else f"in {fits:,} of these"
+    return f" What is recorded keeps to it {where}, and a strategy sees no more than that."
 
 
 def in_time(replay: Replay) -> Iterator[Finding]:
     """Find calls over the budget that nothing can help, and a strategy that its settings let act too late."""
-    excess, budget = replay.calls["excess"], soft_budget(replay.config)
+    excess, budget = replay.calls["sent_excess"], soft_budget(replay.config)
     over = [call for call in calls_of(replay) if excess[call] > 0]
     if not over or budget is None:
         return
     floors = _floors(replay, over)
-    hopeless = [call for call in over if floors[call] > budget]
+    hopeless = [call for call in over if not sizes_of(replay, call).fits(floors[call])]
     if hopeless:
         yield _cannot_help(replay, hopeless, floors[hopeless[0]], budget)
     if is_baseline(replay) or replay.config.strategy.exact_recall:
         return
-    idle = [call for call in over if not replay.plan(call).changed]
+    idle = [call for call in over if replay.plan(call).excess and not replay.plan(call).changed]
     held = _Held(replay)
     spare = [call for call in idle if held.could_act(call)]
     yield from _too_late(replay, spare, held)
@@ -90,12 +110,14 @@ def _largest(replay: Replay, call: int) -> tuple[str, ...]:
 
 def _cannot_help(replay: Replay, calls: Sequence[int], floor: int, budget: int) -> Finding:
     stays = "the fixed part, what is pinned, the newest user message and the open step"
+    sizes = sizes_of(replay, calls[0])
+    hidden = f"; about {sizes.hidden:,} more {agreeing(sizes.hidden, 'is', 'are')} not recorded" if sizes.hidden else ""
     return Finding(
         name="cannot_help",
         level=Level.ERROR,
         sentence=f"In {counted(len(calls), 'call')}, first call {calls[0] + 1}, the floor alone"
-        f" ({counted(floor, 'token')} that cannot go: {stays}) is over the budget of {budget:,}: no strategy that"
-        " cuts history can help.",
+        f" ({counted(floor, 'token')} that cannot go: {stays}{hidden}) is over the budget of"
+        f" {budget:,}{'' if hidden else sizes.beside}: no strategy that cuts history can help.",
         call=calls[0],
         span_ids=_largest(replay, calls[0]),
         figures={"calls": len(calls), "floor": floor, "budget": budget},
@@ -141,7 +163,7 @@ def _too_late(replay: Replay, spare: Sequence[int], held: _Held) -> Iterator[Fin
     late = [call for call in spare if first is not None and call < first]
     if first is None or not late:
         return
-    excess = counted(replay.calls["excess"][late[0]], "token")
+    excess = counted(replay.calls["sent_excess"][late[0]], "token")
     yield Finding(
         name="fires_too_late",
         level=Level.WARNING,
@@ -153,7 +175,7 @@ def _too_late(replay: Replay, spare: Sequence[int], held: _Held) -> Iterator[Fin
 
 
 def _nothing_to_take(replay: Replay, calls: Sequence[int], floor: int, budget: int) -> Finding:
-    excess = counted(replay.calls["excess"][calls[0]], "token")
+    excess = counted(replay.calls["sent_excess"][calls[0]], "token")
     return Finding(
         name="cannot_help",
         level=Level.WARNING,

@@ -10,6 +10,7 @@ from .finding import Finding, Level, calls_before, calls_of
 from .plan import Plan
 from .replay import Replay
 from .retention import rules_of
+from .sent_sizes import sizes_of
 from .shrinkers import DedupeInstructions, shrink_fixed
 from .spans import FixedPart, SpanKind
 from .strategies.tiers import CORE_SHARE, core_level, core_limit
@@ -99,11 +100,13 @@ def floor_too_large(replay: Replay) -> Iterator[Finding]:
     if core_level(tokens) == "ok" and not above_share:
         return
     level, why = _floor_level(tokens, above_share)
+    lacking = sizes_of(replay, call).lacks_some(replay.calls["in_window"][call])
+    as_far = " as far as they are recorded" if lacking else ""
     largest = sorted((span for span in fixed.spans if span.kind in CORE_KINDS), key=lambda span: -span.tokens)
     yield Finding(
         name="floor_too_large",
         level=level,
-        sentence=f"The instructions of every call have {counted(tokens, 'token')}, {why}. {CLAIM}",
+        sentence=f"The instructions of every call have {counted(tokens, 'token')}{as_far}, {why}. {CLAIM}",
         call=call,
         span_ids=tuple(span.id for span in largest[:3]),
         figures={"core": tokens, "tools": sum(tool.tokens for tool in fixed.tools), "fixed": fixed.tokens},

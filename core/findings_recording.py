@@ -12,6 +12,7 @@ from .calibration import CalibratedCall
 from .finding import Finding, Level, calls_by_log, calls_of
 from .refetches import made_likelier, refetches
 from .replay import Replay
+from .sent_sizes import sizes_of
 from .spans import Span, SpanKind
 from .transcript import ROOT
 from .uses import uses_of
@@ -90,25 +91,26 @@ def _furthest(rows: Sequence[CalibratedCall | None], value: Callable[[Calibrated
 
 def tool_output_share(replay: Replay) -> Iterator[Finding]:
     """Find a window that tool results fill for the greater part, at its peak."""
-    sent = replay.calls["in_window"]
-    call = max(calls_of(replay), key=sent.__getitem__, default=None)
-    if call is None or not sent[call]:
+    call = max(calls_of(replay), key=replay.calls["sent"].__getitem__, default=None)
+    recorded = 0 if call is None else replay.calls["in_window"][call]
+    if call is None or not recorded:
         return
     kinds = replay.plan(call).kinds()
     tokens = sum(kinds.get(kind, 0) for kind in RESULTS)
-    if tokens < LARGE_SHARE * sent[call]:
+    if tokens < LARGE_SHARE * recorded:
         return
+    whole = "what is recorded of " if sizes_of(replay, call).lacks_some(recorded) else ""
     plan = replay.plan(call)
     spans = [span for unit in plan.log.units[: plan.count] for span in unit.spans if span.kind in RESULTS]
     largest = sorted(spans, key=lambda span: -span.tokens)[:3]
     yield Finding(
         name="tool_output_share",
         level=Level.NOTICE,
-        sentence=f"Tool results are {tokens / sent[call]:.0%} of the largest prompt, call {call + 1}; the largest of"
-        f" them, from {largest[0].name}, has {counted(largest[0].tokens, 'token')}.",
+        sentence=f"Tool results are {tokens / recorded:.0%} of {whole}the largest prompt, call {call + 1}; the largest"
+        f" of them, from {largest[0].name}, has {counted(largest[0].tokens, 'token')}.",
         call=call,
         span_ids=tuple(span.id for span in largest),
-        figures={"tokens": tokens, "share": round(tokens / sent[call], 4)},
+        figures={"tokens": tokens, "share": round(tokens / recorded, 4)},
     )
 
 

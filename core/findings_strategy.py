@@ -25,14 +25,21 @@ def did_nothing(replay: Replay) -> Iterator[Finding]:
     calls = calls_of(replay)
     if is_baseline(replay) or not calls or any(replay.plan(call).changed for call in calls):
         return
-    over = any(replay.calls["excess"])
-    why = "though calls are over the budget" if over else "so this transcript says nothing about it"
+    over = any(replay.calls["sent_excess"])
+    why = _though(replay) if over else "so this transcript says nothing about it"
     yield Finding(
         name="did_nothing",
         level=Level.WARNING if over else Level.NOTICE,
         sentence=f"The strategy did nothing: it changed none of {counted(len(calls), 'call')}, {why}.",
         figures={"calls": len(calls)},
     )
+
+
+def _though(replay: Replay) -> str:
+    """Return in which way calls are over the budget of a strategy that did nothing about it."""
+    if any(replay.calls["excess"]):
+        return "though calls are over the budget"
+    return "though calls are over the budget as sent: what is recorded keeps to it, and it sees no more"
 
 
 def not_steady(replay: Replay) -> Iterator[Finding]:

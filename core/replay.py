@@ -24,6 +24,7 @@ from .loss import Loss, loss
 from .plan import Plan, apply
 from .reading import model_named, models_of, reading
 from .replay_columns import Columns
+from .sent_sizes import excess_as_sent
 from .spans import SpanKind
 from .summaries import Summaries
 from .tokens import Counter, Exactness, TiktokenCounter
@@ -151,12 +152,14 @@ class Replay:
 
         `in_window` and `cached` are tokens of the prompt as recorded. `not_recorded` are those beyond it, negative
         where the count was too high and None where nothing is known; `sent` is the sum of `in_window` and these.
+        `excess` is by how much a plan is over the budget that its strategy has, `sent_excess` by how much `sent` is.
         """
         measures: dict[str, Callable[[], Sequence[Any]]] = {
             "used": lambda: self.loss.used,
             "lost": lambda: self.loss.lost,
             "not_recorded": lambda: self.calibration.not_recorded,
             "sent": self._sent,
+            "sent_excess": lambda: excess_as_sent(self.calls["sent"], self.config),
             "cached": lambda: self.cache.cached,
             "cost": lambda: self.cost.usd,
             "summary_cost": lambda: self.cost.summaries_usd,

@@ -53,8 +53,8 @@ class Scorecard:
     """The totals of one replay. Sizes are tokens, costs are US dollars at the prices in `prices`.
 
     `refetches` and `rereads` are the recording's, `refetches_likelier` those before which the first result was gone.
-    Prompts are counted as recorded in `peak`, `sum_tokens`, `entered` and what is over budget, as in the columns of a
-    replay. What is cached, written, uncached and paid includes the tokens that the recording does not hold.
+    Prompts are counted as recorded in `peak`, `sum_tokens` and `entered`, as in the columns of a replay. What is over
+    budget, cached, written, uncached and paid includes the tokens that the recording does not hold.
     """
 
     key: Key
@@ -62,6 +62,7 @@ class Scorecard:
     counters: str
     """The keys of the counters that counted the prompts."""
     peak: int
+    peak_sent: int
     sum_tokens: int
     not_recorded_tokens: int | None
     """Tokens reported beyond those counted, over the calls where that is known; None where nothing was reported."""
@@ -79,7 +80,10 @@ class Scorecard:
     """How far counts were off, by model: bias, spread, a suggested reserve, and the factor for its texts."""
     entered: int
     over_budget: int
+    """Calls over the soft budget as sent; by what is recorded alone there are `over_budget_recorded`."""
+    over_budget_recorded: int
     largest_excess: int
+    """By how many tokens the worst call is over it as sent."""
     changed: int
     did_nothing: bool
     violations: int
@@ -208,10 +212,12 @@ def scorecard(
         calls=len(replay.transcript.calls),
         counters=_counters(replay),
         peak=max(calls["in_window"], default=0),
+        peak_sent=max(calls["sent"], default=0),
         **bill(replay),
         entered=sum(calls["entered"]),
-        over_budget=sum(excess > 0 for excess in calls["excess"]),
-        largest_excess=max(calls["excess"], default=0),
+        over_budget=sum(excess > 0 for excess in calls["sent_excess"]),
+        over_budget_recorded=sum(excess > 0 for excess in calls["excess"]),
+        largest_excess=max(calls["sent_excess"], default=0),
         changed=changed,
         did_nothing=not changed,
         violations=violations.count,

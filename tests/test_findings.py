@@ -67,7 +67,8 @@ def test_over_budget_says_which_calls() -> None:
     finding = found(made)["over_budget"]
     excess = made.calls["excess"]
     assert finding.call == 9
-    assert finding.figures == {"calls": sum(e > 0 for e in excess), "largest_excess": excess[9]}
+    over = sum(e > 0 for e in excess)
+    assert finding.figures == {"calls": over, "largest_excess": excess[9], "fit_as_recorded": 0}
     assert finding.level is Level.ERROR
     assert finding.span_ids == made.plan(9).blockers[:3]
 
