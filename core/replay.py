@@ -22,7 +22,7 @@ from .drift import Split
 from .engine import Engine, Planner, checked, counter_of
 from .loss import Loss, loss
 from .plan import Plan, apply
-from .reading import model_named, models_of, reading
+from .reading import MOST_READINGS, model_named, models_of, reading
 from .replay_columns import Columns
 from .sent_sizes import excess_as_sent
 from .spans import SpanKind
@@ -111,15 +111,15 @@ class Replay:
 
     def shared(self, name: Hashable, make: Callable[[], Shared]) -> Shared:
         """Return what all strategies with this configuration's model and counter share, made for the first of them."""
-        known: dict[Any, Shared] = self.transcript.memo.setdefault("shared", {})
-        key = (name, *self._counted_by)
-        if key not in known:
-            known[key] = make()
-        return known[key]
-
-    @cached_property
-    def _counted_by(self) -> tuple[str, str]:
-        return self.config.model.model_dump_json(), self.config.counter.model_dump_json()
+        counter = self.config.counter
+        counted_by = (self.config.model.name, counter.kind, counter.encoding, counter.scale)
+        groups: dict[Any, dict[Any, Shared]] = self.transcript.memo.setdefault("shared", {})
+        while counted_by not in groups and len(groups) >= MOST_READINGS:
+            groups.pop(next(iter(groups), None), None)
+        known = groups.setdefault(counted_by, {})
+        if name not in known:
+            known[name] = make()
+        return known[name]
 
     @cached_property
     def as_captured(self) -> Replay:

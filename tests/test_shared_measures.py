@@ -9,10 +9,12 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.reading import MOST_READINGS
 from core.replay import Replay, replay
 from core.retention import retention
 from core.transcript import Transcript
 from tests.exchange_trees import CONFIGURATIONS, transcripts
+from tests.runs import run, says, user
 
 
 def figures(made: Replay) -> tuple[Any, ...]:
@@ -37,3 +39,11 @@ def test_whole_prompts_are_predicted_alike_by_all_strategies(transcript: Transcr
     changed = next((call for call in calls if made.plan(call).changed), len(transcript.calls))
     assert list(made.cache.calls[:changed]) == list(whole.cache.calls[:changed])
     assert made.cost.calls[:changed] == whole.cost.calls[:changed]
+
+
+def test_what_is_shared_is_kept_for_the_newest_counters() -> None:
+    transcript = run([user("Go."), says("Done.")])
+    scales = [1 + number / 100 for number in range(3 * MOST_READINGS)]
+    for scale in scales:
+        assert len(replay(transcript, {"counter": {"kind": "tiktoken", "scale": scale}}).cost.calls) == 1
+    assert [scale for *_, scale in transcript.memo["shared"]] == scales[-MOST_READINGS:]
