@@ -16,6 +16,8 @@ from core.transcript import Transcript
 from tests.exchange_trees import CONFIGURATIONS, transcripts
 from tests.runs import run, says, user
 
+FULL = {"kind": "full_history"}
+
 
 def figures(made: Replay) -> tuple[Any, ...]:
     loss = made.loss
@@ -45,5 +47,7 @@ def test_what_is_shared_is_kept_for_the_newest_counters() -> None:
     transcript = run([user("Go."), says("Done.")])
     scales = [1 + number / 100 for number in range(3 * MOST_READINGS)]
     for scale in scales:
-        assert len(replay(transcript, {"counter": {"kind": "tiktoken", "scale": scale}}).cost.calls) == 1
+        assert (
+            len(replay(transcript, {"strategy": FULL, "counter": {"kind": "tiktoken", "scale": scale}}).cost.calls) == 1
+        )
     assert [scale for *_, scale in transcript.memo["shared"]] == scales[-MOST_READINGS:]
