@@ -19,7 +19,6 @@ from .uses import Holder, Uses
 from .watched_texts import Use, plain, stands_in
 
 if TYPE_CHECKING:
-    from .log import Log
     from .plan import Plan
     from .replay import Replay
 
@@ -63,7 +62,8 @@ class _Meter:
         self._holders, self._oldest = uses.held(history=not replay.of_captured)
         self._whole = _whole_rows(replay.transcript, uses)
         self._stand_ins = stand_ins_of(replay.transcript, uses)
-        self._replaced = _Replaced(self, None)
+        self._logs: dict[int, _Replaced] = {}
+        """By the identity of each log, of which conversations in turns have one each; plans hold them."""
         self._stretch, self._asked, self._last_node = NO_STRETCH, -1, ROOT
         """The stretch that was last asked for, the message up to which it is the last, and its own last message."""
 
@@ -86,8 +86,9 @@ class _Meter:
     def _fates(self, call: int, plan: Plan, whole: int) -> list[int]:
         """Return how much of each use is sent; many stand in messages so new that nothing touches them."""
         self._branch.to(self._replay.last_message(call))
-        if plan.log is not self._replaced.log:
-            self._replaced = _Replaced(self, plan.log)
+        if id(plan.log) not in self._logs:
+            self._logs[id(plan.log)] = _Replaced(self)
+        self._replaced = self._logs[id(plan.log)]
         self._stretch, self._asked = NO_STRETCH, -1
         fates = [_SENT if held.newest >= whole else self._fate(plan, held) for held in self._holders[call]]
         inserted = plan.inserted if _LOST in fates else ()
@@ -160,8 +161,8 @@ class _Replaced:
     A log follows one branch, and its prompts only grow.
     """
 
-    def __init__(self, meter: _Meter, log: Log | None) -> None:
-        self._meter, self.log = meter, log
+    def __init__(self, meter: _Meter) -> None:
+        self._meter = meter
         self._left: dict[Place, Collection[Use] | None] = {}
         self._first = self._stop = 0
         """The messages of which all is in these two sets."""
