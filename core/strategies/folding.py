@@ -11,10 +11,10 @@ from ..excerpt import excerpt, summary_text
 from ..log import KindSums, Log
 from ..marks import SUMMARY, is_injected
 from ..rules import may_become
-from ..spans import Span, SpanKind
+from ..spans import SpanKind
 from ..summaries import NOT_SMALLER, Summaries, range_hash, unit_digest
 from ..tokens import Counter
-from ..unit_decisions import replaced
+from ..unit_decisions import replaced, source_tokens, told_by
 from ..units import Unit
 
 FOLD = "fold"
@@ -115,16 +115,12 @@ def _kinds(made: Replacement) -> dict[SpanKind, int]:
 
 def _texts(unit: Unit) -> Iterator[tuple[str, str]]:
     """Yield (role, summary): what the assistant did, its calls named without ids; then what the user said."""
-    told = [span for span in unit.spans if span.role == "user" and span.kind is not SpanKind.TOOL_RESULT]
+    told = told_by(unit, "user")
     if not unit.opens_turn:
-        done = [span for span in unit.spans if span not in told]
+        done = told_by(unit, "assistant")
         names = list(dict.fromkeys(span.tool for span in done if span.kind is SpanKind.TOOL_CALL))
         words = excerpt("".join(span.text for span in done if span.kind is SpanKind.ASSISTANT))
         used = f"used {', '.join(names)}" if names else ""
-        yield "assistant", summary_text(": ".join(filter(None, (used, words))), _weight(done))
+        yield "assistant", summary_text(": ".join(filter(None, (used, words))), source_tokens(unit, done))
     if told or unit.opens_turn:
-        yield "user", summary_text(excerpt("".join(span.text for span in told)), _weight(told))
-
-
-def _weight(spans: Sequence[Span]) -> int:
-    return sum(span.tokens for span in spans)
+        yield "user", summary_text(excerpt("".join(span.text for span in told)), source_tokens(unit, told))
