@@ -60,10 +60,10 @@ def test_a_summary_tells_the_tokens_of_what_it_stands_for(name: str, shrink: lis
 
 
 def test_a_reply_and_its_results_are_one_text() -> None:
-    said = [user("Go."), uses("c1", "read", "I look at it."), result("c1", "noise\n" * 300)]
-    transcript = run([*said, says("It is noise. " * 20), user("And?"), says("Yes."), user("So?"), says("Done.")])
-    made = replay(transcript, {"budget": {"soft_limit": 300}, "strategy": SETTINGS})
-    decisions = {one.span_id: one for one in made.plan(3).decisions}
+    said = [user("Go."), uses("c1", "read", "I look at it."), result("c1", "noise\n" * 300), says("It is noise. " * 20)]
+    said += [m for word in ("And?", "So?", "Well?") for m in (user(word), says("Done."))]
+    made = replay(run(said), {"budget": {"soft_limit": 300}, "strategy": SETTINGS})
+    decisions = {one.span_id: one for one in made.plan(4).decisions}
     tokens = sum(decisions[span_id].tokens_before for span_id in ("m1.0", "m1.1", "m2.0"))
     assert decisions["m1.0"].replacement == f"[summary] used read: I look at it.… (was ~{tokens} tokens)"
     assert decisions["m1.0"].reason.endswith(f"; one text for 3 spans of {tokens:,} tokens")
