@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from .dialects import dialect
 from .engine import soft_budget
 from .finding import Finding, Level, calls_before, calls_of
 from .plan import Plan
 from .replay import Replay
-from .retention import rules_of
 from .sent_sizes import sizes_of
 from .shrinkers import DedupeInstructions, shrink_fixed
+from .shrinkers.dedupe_instructions import repeated_rules
 from .spans import FixedPart, SpanKind
 from .strategies.tiers import CORE_SHARE, core_level, core_limit
 from .wording import counted
@@ -91,7 +91,8 @@ class _Names:
 
 def floor_too_large(replay: Replay) -> Iterator[Finding]:
     """Find a core part above 500, 800 or 2,000 tokens, or above 30% of the soft budget (rule book 4.4)."""
-    call = max(calls_of(replay), key=lambda call: core_tokens(replay.plan(call).fixed), default=None)
+    sizes = [core_tokens(replay.plan(call).fixed) for call in calls_of(replay)]
+    call = max(calls_of(replay), key=sizes.__getitem__, default=None)
     if call is None:
         return
     fixed, budget = replay.plan(call).fixed, soft_budget(replay.config)
@@ -106,11 +107,16 @@ def floor_too_large(replay: Replay) -> Iterator[Finding]:
     yield Finding(
         name="floor_too_large",
         level=level,
-        sentence=f"The instructions of every call have {counted(tokens, 'token')}{as_far}, {why}. {CLAIM}",
+        sentence=f"The instructions of {_which(call, sizes)} have {counted(tokens, 'token')}{as_far}, {why}. {CLAIM}",
         call=call,
         span_ids=tuple(span.id for span in largest[:3]),
         figures={"core": tokens, "tools": sum(tool.tokens for tool in fixed.tools), "fixed": fixed.tokens},
     )
+
+
+def _which(call: int, figures: Sequence[int]) -> str:
+    """Return which calls a figure is of: all where they have the same one, else the call that it was taken from."""
+    return f"call {call + 1}" if len(set(figures)) > 1 else "every call"
 
 
 def _floor_level(tokens: int, above_share: bool) -> tuple[Level, str]:
@@ -137,13 +143,12 @@ def duplicate_instructions(replay: Replay) -> Iterator[Finding]:
     saved, call, fixed, shrunk = max(seen.values(), key=lambda found: found[0])
     if saved <= 0:
         return
-    lines = [rule for span in fixed.spans if span.kind is SpanKind.INSTRUCTIONS for rule in rules_of(span.text)]
-    repeated = len(lines) - len(set(lines))
+    repeated = len(repeated_rules(fixed))
     yield Finding(
         name="duplicate_instructions",
         level=Level.NOTICE,
         sentence=f"The instructions say {counted(repeated, 'line')} again that stood before: {counted(saved, 'token')}"
-        " in every call.",
+        f" in {_which(call, [tokens for tokens, *_ in seen.values()])}.",
         call=call,
         span_ids=tuple(span_id for span_id in shrunk if any(span.id == span_id for span in fixed.spans)),
         figures={"lines": repeated, "tokens": saved},

@@ -101,15 +101,16 @@ def tool_output_share(replay: Replay) -> Iterator[Finding]:
         return
     whole = "what is recorded of " if sizes_of(replay, call).lacks_some(recorded) else ""
     plan = replay.plan(call)
+    left = {made.span_id: made.tokens_after for made in plan.decisions}
     spans = [span for unit in plan.log.units[: plan.count] for span in unit.spans if span.kind in RESULTS]
-    largest = sorted(spans, key=lambda span: -span.tokens)[:3]
+    largest = sorted(spans, key=lambda span: -left[span.id])[:3]
     yield Finding(
         name="tool_output_share",
         level=Level.NOTICE,
         sentence=f"Tool results are {tokens / recorded:.0%} of {whole}the largest prompt, call {call + 1}; the largest"
-        f" of them, from {largest[0].name}, has {counted(largest[0].tokens, 'token')}.",
+        f" of them, from {largest[0].name}, has {counted(left[largest[0].id], 'token')}.",
         call=call,
-        span_ids=tuple(span.id for span in largest),
+        span_ids=tuple(span.id for span in largest if left[span.id]),
         figures={"tokens": tokens, "share": round(tokens / recorded, 4)},
     )
 
@@ -183,4 +184,11 @@ def _unused(replay: Replay) -> Iterator[_Unused]:
                 place = (branch.path[span.message], span.part)
                 if span.kind in RESULTS and span.tokens >= HUGE and place not in named and place not in seen:
                     seen.add(place)
-                    yield _Unused(span, sent[0], len(sent))
+                    yield from _sent_whole(replay, span, sent)
+
+
+def _sent_whole(replay: Replay, span: Span, calls: Sequence[int]) -> Iterator[_Unused]:
+    """Yield a result if enough of some calls send it as it is: what a strategy took out or cut costs no more."""
+    whole = [call for call in calls if replay.plan(call).remains(span.message, span.id) is None]
+    if len(whole) >= LEAST_SENT:
+        yield _Unused(span, whole[0], len(whole))

@@ -50,7 +50,7 @@ class DedupeInstructions:
                 if self.hard_case_keywords and not said:
                     found[span.id] = Shrunk("", Action.DEFER, "no hard case was named", "shrink.hard_case_keywords")
                 continue
-            text = "".join(_new_lines(span, seen))
+            text = "".join(line for line, is_new in _lines(span, seen) if is_new)
             if text != span.text:
                 action = Action.TRIM if text.strip() else Action.DROP
                 kept = text if text.strip() else ""
@@ -58,16 +58,23 @@ class DedupeInstructions:
         return found
 
 
-def _new_lines(span: Span, seen: set[str]) -> Iterator[str]:
+def repeated_rules(fixed: FixedPart) -> list[str]:
+    """Return the lines that were said before, each as often as it was said again: those that the shrinker takes."""
+    seen: set[str] = set()
+    spans = (span for span in fixed.sections if span.kind is not SpanKind.EXAMPLES and is_shrinkable(span))
+    return [line.strip() for span in spans for line, is_new in _lines(span, seen) if not is_new]
+
+
+def _lines(span: Span, seen: set[str]) -> Iterator[tuple[str, bool]]:
+    """Yield the lines of a section, each with whether it was not said before."""
     fenced = False
     for line in span.text.splitlines(keepends=True):
         fenced ^= _FENCE.match(line) is not None
         rule = normal_rule(line)
-        if fenced or len(rule) < SHORTEST_RULE:
-            yield line
-        elif rule not in seen:
+        is_rule = not fenced and len(rule) >= SHORTEST_RULE
+        yield line, not (is_rule and rule in seen)
+        if is_rule:
             seen.add(rule)
-            yield line
 
 
 def normal_rule(line: str) -> str:
