@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .advice_measures import RESULTS, as_records
-from .advice_trial import Check, Trial
+from .advice_measures import as_records, kept_words
+from .advice_trial import Check, Trial, kept_by
+from .boundaries import keep_boundary
 from .decisions import Action
 from .dialects.base import Message
 from .loss_details import LostUse
 from .marks import STUB
 from .retention import RetentionMeter, rules_of
-from .shrinkers import DedupeInstructions
+from .shrinkers.dedupe_instructions import repeated_rules
 from .spans import SpanKind
 from .validity import new_violations, validate
 from .wording import agreeing, counted
@@ -43,17 +44,25 @@ def no_orphans(trial: Trial) -> Check:
 
 
 def kept_part_identical(trial: Trial) -> Check:
-    """Check that the last turns or steps are sent word for word."""
-    prompt = trial.prompt
-    kept = [span for unit in prompt.log.units[prompt.cut :] for span in unit.spans]
-    other = [span.id for span in kept if trial.plan.remains(span.message, span.id) is not None]
-    changed = [span_id for span_id in other if trial.decisions[span_id].action is not Action.PROJECT]
-    what = f"last {prompt.kept}"
-    same, shrunk = len(kept) - len(other), len(other)
-    why = f"{counted(same, 'span', 'is as it was', 'are as they were')}"
-    why += f", {counted(shrunk, 'result', 'is', 'are')} projected" if shrunk else ""
-    why = f"{changed[0]} is not sent as it was" if changed else why
-    return Check(f"{what} byte-identical", not changed, why)
+    """Check that what the configuration keeps is sent word for word; what 3A cuts in it is told apart."""
+    keep = kept_by(trial.config)
+    if keep is None:
+        return Check("kept part byte-identical", None, "the configuration does not say how much is kept")
+    cut = keep_boundary(trial.prompt.log, keep).cut
+    kept = [span for unit in trial.prompt.log.units[cut:] for span in unit.spans]
+    other = [span for span in kept if trial.plan.remains(span.message, span.id) is not None]
+    shrunk = [span for span in other if trial.decisions[span.id].action is Action.PROJECT]
+    gone = len(other) - len(shrunk)
+    why = f"{keep.setting.removeprefix('strategy.')} {keep.number:,}: "
+    if gone:
+        why += (
+            f"{gone:,} of {counted(len(kept), 'span', 'is', 'are')} not sent as before, so less is kept than asked for"
+        )
+    else:
+        why += counted(len(kept) - len(shrunk), "span", "is as it was", "are as they were")
+        why += f", {counted(len(shrunk), 'result', 'is', 'are')} cut" if shrunk else ""
+    but = " but for cut results" if shrunk else ""
+    return Check(f"last {kept_words(keep)} byte-identical{but}", not gone, why)
 
 
 def one_summary(trial: Trial) -> Check:
@@ -76,38 +85,35 @@ def _summaries(trial: Trial) -> list[int]:
 
 
 def identifiers_survive(trial: Trial) -> Check:
-    """Check that what recorded responses named of the old part is still in the summary or the kept part."""
-    at_call = [item for item in trial.lost if item.call == trial.prompt.call and item.span_kind not in RESULTS]
-    used = trial.replayed.loss.used[trial.prompt.call]
+    """Check that what the recorded response names of its prompt is still in the summary or the kept part."""
+    call, name = trial.prompt.call, "identifiers of old turns survive"
+    used, gone = trial.replayed.loss.used[call], [item for item in trial.lost if item.call == call]
     if used is None:
-        return Check("identifiers of old turns survive", None, "the response of this call is not in the recording")
-    why = f"none of the {counted(used, 'reference')} of the response is lost"
-    if at_call:
-        why = f"the response names {_named(at_call)}, which the prompt no longer has"
-    return Check("identifiers of old turns survive", not at_call, why)
+        return Check(name, None, "the response of this call is not in the recording")
+    if not used:
+        return Check(name, True, f"the response of call {call + 1} names nothing of its prompt")
+    why = f"of {counted(used, 'reference')} in the response of call {call + 1}, "
+    why += f"{len(gone):,} {agreeing(len(gone), 'is', 'are')} lost, such as {_named(gone)}" if gone else "none is lost"
+    return Check(name, not gone, why)
 
 
 def _named(items: list[LostUse]) -> str:
-    forms = list(dict.fromkeys(item.form for item in items))
-    more = f" and {len(forms) - 3:,} more" if len(forms) > 3 else ""
-    return ", ".join(repr(form) for form in forms[:3]) + more
+    return ", ".join(repr(form) for form in list(dict.fromkeys(item.form for item in items))[:3])
 
 
 # Leaf 3A: project at the tool boundary
 
 
 def quoted_values_remain(trial: Trial) -> Check:
-    """Check that what later responses took from results is still sent."""
-    gone = [item for item in trial.lost if item.span_kind in RESULTS]
-    name = "values that later messages quote remain"
+    """Check that what responses took from results is still sent."""
+    name, gone, upto = "values that later messages quote remain", trial.lost_from_results, trial.prompt.call + 1
+    if not trial.is_answered:
+        return Check(name, None, f"no response up to call {upto} is in the recording")
     if not gone:
-        return Check(name, True, "no response up to this call names anything that was cut from a result")
-    calls = len({item.call for item in gone})
-    return Check(
-        name,
-        False,
-        f"{counted(len(gone), 'reference', 'is', 'are')} gone, in {counted(calls, 'call')}, such as {_named(gone)}",
-    )
+        return Check(name, True, f"no response up to call {upto} names anything that is lost from a result")
+    calls = counted(len({item.call for item in gone}), "response")
+    lost = f"{counted(len(gone), 'reference', 'is', 'are')} lost from tool results, in {calls} up to call {upto}"
+    return Check(name, False, f"{lost}, such as {_named(gone)}")
 
 
 def call_ids_unchanged(trial: Trial) -> Check:
@@ -116,7 +122,7 @@ def call_ids_unchanged(trial: Trial) -> Check:
     known, sent = {ids for ids in before if ids}, [_ids(message) for message in trial.sent]
     changed = [ids for ids in sent if ids and ids not in known]
     number = sum(map(len, sent))
-    why = f"{counted(number, 'id', 'is that', 'are those')} of the recording"
+    why = f"{counted(number, 'id', 'is that', 'are those')} of the recording" if number else "what is sent has no ids"
     return Check("call ids unchanged", not changed, f"{changed[0][0]!r} has changed" if changed else why)
 
 
@@ -125,34 +131,35 @@ def _ids(message: Message) -> tuple[str, ...]:
 
 
 def record_count_stated(trial: Trial) -> Check:
-    """Check that a shortened list of records says how many it had."""
-    lists = [(span.id, as_records(span.text)) for span in trial.prompt.results]
-    silent = []
-    for span_id, records in lists:
-        text = trial.decisions[span_id].replacement if span_id in trial.decisions else None
-        if (
-            records is not None
-            and text is not None
-            and STUB not in text
-            and len(as_records(text) or ()) != len(records)
-        ):
-            silent.append(span_id)
-    shortened = sum(records is not None for _, records in lists)
-    why = (
-        f"{counted(shortened, 'list', 'keeps its', 'keep their')} number of records or state it"
-        if shortened
-        else "no result is such a list"
-    )
-    why = f"{silent[0]} does not say it" if silent else why
-    return Check("record count unchanged or stated", not silent, why)
+    """Check that a list of records of which some are left out says how many it had; nobody counts one that is gone."""
+    lists = {span.id: records for span in trial.prompt.results if (records := as_records(span.text)) is not None}
+    texts = {span_id: _shown(trial, span_id) for span_id in lists}
+    gone = [span_id for span_id, text in texts.items() if text is not None and (not text or text.startswith(STUB))]
+    cut = {span_id: text for span_id, text in texts.items() if text is not None and span_id not in gone}
+    silent = [span_id for span_id, text in cut.items() if not _says_count(text, len(lists[span_id]))]
+    told = counted(len(lists) - len(gone), "list", "keeps its", "keep their")
+    why = f"{told} number of records or state it, {len(gone):,} left out whole" if lists else "no result is such a list"
+    return Check("record count unchanged or stated", not silent, f"{silent[0]} does not say it" if silent else why)
+
+
+def _shown(trial: Trial, span_id: str) -> str | None:
+    """Return the text in the place of a result; None where it is sent as it is, "" where nothing is."""
+    return trial.plan.remains(int(span_id[1:].split(".")[0]), span_id)
+
+
+def _says_count(text: str, records: int) -> bool:
+    return f" of {records} records]" in text or len(as_records(text) or ()) == records
 
 
 def results_halved(trial: Trial) -> Check:
-    """Check that the results that were touched are at most half of what they were."""
+    """Check that the results that are not sent as they were are at most half of what they were."""
     touched = [trial.decisions[span.id] for span in trial.prompt.results if span.id in trial.decisions]
     touched = [made for made in touched if made.tokens_after != made.tokens_before]
     before, after = sum(made.tokens_before for made in touched), sum(made.tokens_after for made in touched)
-    return Check("size down by at least half", 2 * after <= before, f"from {before:,} to {counted(after, 'token')}")
+    smaller = f"{counted(len(touched), 'result')} made smaller or left out"
+    return Check(
+        "size down by at least half", 2 * after <= before, f"{smaller}: from {before:,} to {counted(after, 'token')}"
+    )
 
 
 # Leaf 4A: deduplicate and demote
@@ -168,11 +175,9 @@ def rules_unchanged(trial: Trial) -> Check:
 
 def no_duplicate_left(trial: Trial) -> Check:
     """Check that no rule is said twice."""
-    left = DedupeInstructions().fixed(trial.plan.fixed, frozenset(), trial.prompt.counter)
+    left = len(repeated_rules(trial.plan.fixed))
     return Check(
-        "no exact duplicate left",
-        not left,
-        f"{counted(len(left), 'section')} still {agreeing(len(left), 'repeats', 'repeat')} rules" if left else "none",
+        "no exact duplicate left", not left, f"{counted(left, 'line', 'repeats', 'repeat')} rules" if left else "none"
     )
 
 

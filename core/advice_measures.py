@@ -24,7 +24,9 @@ from .log import Log
 from .plan import Plan
 from .replay import Replay
 from .shrinkers import DedupeInstructions, ProjectToolResults, shrink_fixed, shrink_unit
+from .shrinkers.dedupe_instructions import repeated_rules
 from .spans import Span, SpanKind
+from .strategies.tiers import is_said
 from .tokens import Counter
 from .unit_feed import UnitFeed
 from .units import Unit
@@ -61,6 +63,12 @@ class Prompt:
         log = Log()
         log.extend(self.plan.log.units[: self.plan.count])
         return log
+
+    @property
+    def named(self) -> str:
+        """The call in words; a recorded compaction removed some of the history that is looked at here."""
+        made = self.history.transcript.calls[self.call]
+        return f"call {self.call + 1}{'' if made.captured == made.history else ' with its whole history'}"
 
     @property
     def dialect(self) -> Dialect:
@@ -105,8 +113,8 @@ class Prompt:
 
     @property
     def kept(self) -> str:
-        """How much is kept, in words: "4 turns", "1 step"."""
-        return counted(self.keep.number, self.keep.unit.removesuffix("s"))
+        """How much is kept at least, in words: "4 turns", "1 step"."""
+        return kept_words(self.keep)
 
     @cached_property
     def keep_most(self) -> Keep:
@@ -188,12 +196,41 @@ class Prompt:
         holding = [unit for unit in self.log.units if any(span.kind in RESULTS for span in unit.spans)]
         return sum(tokens_of(shrink_unit(unit, (shrinker,), self.dialect, self.counter), RESULTS) for unit in holding)
 
-    @cached_property
+    @property
     def instruction_duplicates(self) -> int:
         """Tokens of exact duplicate rules and of examples that can be put aside."""
-        shrinker = DedupeInstructions(HARD_CASES)
-        made = shrink_fixed(self.plan.fixed, (shrinker,), frozenset(), self.dialect, self.counter)
-        return self.plan.fixed.tokens - made.tokens
+        return self.restated + self.examples
+
+    @cached_property
+    def restated(self) -> int:
+        """Tokens of rules that were said before."""
+        return self.plan.fixed.tokens - self._deduplicated(DedupeInstructions())
+
+    @cached_property
+    def examples(self) -> int:
+        """Tokens of examples that can be put aside, as no user asked for them up to this call."""
+        return self._deduplicated(DedupeInstructions()) - self._deduplicated(DedupeInstructions(HARD_CASES))
+
+    def _deduplicated(self, shrinker: DedupeInstructions) -> int:
+        made = shrink_fixed(self.plan.fixed, (shrinker,), self._hard_cases, self.dialect, self.counter)
+        return made.tokens
+
+    @cached_property
+    def _hard_cases(self) -> frozenset[str]:
+        """The words of hard cases that users said."""
+        spans = (span for unit in self.log.units for span in unit.spans if span.kind is SpanKind.USER)
+        texts = [span.text.lower() for span in spans]
+        return frozenset(word for word in HARD_CASES if any(is_said(word, text) for text in texts))
+
+    @cached_property
+    def repeated_rules(self) -> list[str]:
+        """The lines of the instructions that were said before."""
+        return repeated_rules(self.plan.fixed)
+
+
+def kept_words(keep: Keep) -> str:
+    """Return how much is kept, in words: "4 turns", "1 step"."""
+    return counted(keep.number, keep.unit.removesuffix("s"))
 
 
 def tokens_of(unit: Unit, kinds: frozenset[SpanKind]) -> int:

@@ -12,10 +12,9 @@ from .advice_measures import RESULTS, TEXT, Prompt, tokens_of
 from .advice_tree import reclaim
 from .advice_trial import Trial
 from .decisions import Action
+from .findings_fixed_part import core_tokens
 from .references import references_of
 from .refetches import refetches
-from .shrinkers import DedupeInstructions
-from .spans import SpanKind
 from .validity import validate
 from .wording import agreeing, counted
 
@@ -52,10 +51,11 @@ def fails_from_the_first_call(prompt: Prompt, trial: Trial | None) -> Symptom:
 def grows_steadily(prompt: Prompt, trial: Trial | None) -> Symptom:
     """Old text is the largest reclaimable share and covers the overflow."""
     gains, over = reclaim(prompt.measured), prompt.measured.overflow
+    old = f"{counted(prompt.measured.old_history, 'token')} of text older than {prompt.kept}"
     return Symptom(
         "grows by a steady amount each turn; late turns fail",
         over > 0 and gains.history >= over and gains.history >= gains.tool,
-        f"{counted(prompt.measured.old_history, 'token')} of old text, {max(0, over):,} over the budget",
+        f"{old}, {max(0, over):,} over the budget",
         "2A",
     )
 
@@ -80,22 +80,20 @@ def old_tokens_are_tools(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "“history too long”, yet most old tokens are tool results",
         tools > text,
-        f"in the old part: {counted(tools, 'token')} of results, {text:,} of text",
+        f"older than {prompt.kept}: {counted(tools, 'token')} of results, {text:,} of text",
         "3A, not 2A",
     )
 
 
 def same_base_cost(prompt: Prompt, trial: Trial | None) -> Symptom:
     """Instructions are a quarter of the prompt and repeat themselves."""
-    kinds = (SpanKind.INSTRUCTIONS, SpanKind.EXAMPLES)
-    tokens = sum(span.tokens for span in prompt.plan.fixed.spans if span.kind in kinds)
-    share = tokens / prompt.total if prompt.total else 0.0
-    repeats = bool(DedupeInstructions().fixed(prompt.plan.fixed, frozenset(), prompt.counter))
-    name, seen = "same base cost in every call; rules restated", share >= INSTRUCTION_SHARE and repeats
+    share = core_tokens(prompt.plan.fixed) / prompt.total if prompt.total else 0.0
+    lines = len(prompt.repeated_rules)
+    name, seen = "same base cost in every call; rules restated", share >= INSTRUCTION_SHARE and lines > 0
     if prompt.unseen and not seen:
         return Symptom(name, None, prompt.unseen, "4A")
-    said = f"instructions are {share:.0%} of {_whole(prompt)}; {'lines repeat' if repeats else 'no line repeats'}"
-    return Symptom(name, seen, said, "4A")
+    repeat = counted(lines, "line", "repeats", "repeat") if lines else "no line repeats"
+    return Symptom(name, seen, f"instructions are {share:.0%} of {_whole(prompt)}; {repeat}", "4A")
 
 
 def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
@@ -107,24 +105,26 @@ def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
         "repeats a call that it already made",
         bool(split),
         f"{counted(len(split), 'call', 'stands', 'stand')} without a result;"
-        f" {counted(again, 'result', 'was', 'were')} fetched again with nothing changed",
+        f" {counted(again, 'result', 'was', 'were')} fetched again up to call {prompt.call + 1} with nothing changed",
         "repair pairs, then 3A",
     )
 
 
 def cites_what_was_removed(prompt: Prompt, trial: Trial | None) -> Symptom:
-    """What the configuration drops is named by a later response."""
+    """What the configuration no longer sends is named by a later response."""
     name, leaf = "confident answer that cites something removed", "restore it, then 5A"
     if trial is None or trial.played is None:
         return Symptom(name, None, "no configuration was tried", leaf)
-    gone = [item for item in trial.lost if item.action is not Action.SUMMARISE]
-    shown = f", such as {gone[0].form!r} of {gone[0].span_id} in call {gone[0].call + 1}" if gone else ""
-    return Symptom(
-        name,
-        bool(gone),
-        f"{counted(len(gone), 'reference')} of responses {agreeing(len(gone), 'was', 'were')} dropped before{shown}",
-        leaf,
-    )
+    gone, upto = trial.lost, f"up to call {prompt.call + 1}"
+    if not trial.is_answered:
+        return Symptom(name, None, f"no response {upto} is in the recording", leaf)
+    if not gone:
+        return Symptom(name, False, f"no reference of a response {upto} is lost", leaf)
+    results = len(trial.lost_from_results)
+    said = f"{counted(len(gone), 'reference')} of responses {upto} {agreeing(len(gone), 'is', 'are')} lost"
+    said += f", {results:,} from tool results and {len(gone) - results:,} from other text"
+    shown = f", such as {gone[0].form!r} of {gone[0].span_id} in call {gone[0].call + 1}"
+    return Symptom(name, True, f"{said}{shown}", leaf)
 
 
 def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
@@ -135,15 +135,13 @@ def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
     folded = {made.span_id for made in trial.decisions.values() if made.action is Action.SUMMARISE}
     spans = [span for unit in prompt.log.units for span in unit.spans if span.id in folded and span.kind in TEXT]
     exact = {form for span in spans for found in references_of(span.text) for form in found.forms[:1]}
-    told = "\n".join(made.replacement or "" for made in trial.decisions.values() if made.span_id in folded)
-    told += "\n".join(trial.plan.inserted)
+    texts = [made.replacement or "" for made in trial.decisions.values() if made.span_id in folded]
+    told = "\n".join([*texts, *trial.plan.inserted])
     gone = [form for form in exact if form not in told]
-    return Symptom(
-        name,
-        bool(gone),
-        f"{len(gone):,} of {counted(len(exact), 'exact string')} {agreeing(len(gone), 'is', 'are')} not in a summary",
-        leaf,
-    )
+    if not exact:
+        return Symptom(name, False, "no text that is summarised holds an exact string", leaf)
+    said = f"of {counted(len(exact), 'exact string')} in text that is summarised, {len(gone):,}"
+    return Symptom(name, bool(gone), f"{said} {agreeing(len(gone), 'is', 'are')} not in the summary", leaf)
 
 
 def all_pinned(prompt: Prompt, trial: Trial | None) -> Symptom:

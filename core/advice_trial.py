@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .advice_measures import Prompt
+from .advice_measures import RESULTS, Prompt
+from .boundaries import Keep
 from .config import Configuration
 from .decisions import Decision
 from .dialects.base import Message
@@ -67,5 +68,21 @@ class Trial:
 
     @cached_property
     def lost(self) -> list[LostUse]:
-        """The references lost in calls up to this one."""
+        """The references of responses up to this call that are no longer sent, whatever removed them."""
         return [item for item in self.replayed.loss.items if item.call <= self.prompt.call]
+
+    @cached_property
+    def lost_from_results(self) -> list[LostUse]:
+        """Those of them that stood in tool results; the others stood in other text."""
+        return [item for item in self.lost if item.span_kind in RESULTS]
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether a response up to this call is in the recording: without one nothing tells what was used."""
+        return any(used is not None for used in self.replayed.loss.used[: self.prompt.call + 1])
+
+
+def kept_by(config: Configuration) -> Keep | None:
+    """Return how much a configuration keeps word for word; None for a strategy that does not go by age."""
+    keep = getattr(config.strategy.strategy(), "keep", None)
+    return keep if isinstance(keep, Keep) else None

@@ -43,15 +43,15 @@ def test_headroom_is_left_alone() -> None:
     peak = max(history(transcript, None).calls["in_window"])
     found = advice(transcript, peak * 2)
     assert (found.advice.leaf, found.leave_alone, found.said, found.checks) == (Leaf.FITS, True, None, ())
-    assert found.verdict.startswith("Leave it alone: the largest prompt looked at leaves 50%")
+    assert found.verdict.startswith("Leave it alone: call 20 leaves 50%")
     assert symptom(found, "fits with more").seen is True
 
 
 @pytest.mark.parametrize(
     ("hidden", "budget", "alone", "begins"),
     [
-        (100, 5354, True, "Leave it alone: the largest prompt looked at leaves 50%"),
-        (2000, 5000, False, "It fits, but leaves only 8%"),
+        (100, 5354, True, "Leave it alone: call 20 leaves 50%"),
+        (2000, 5000, False, "Call 20 fits, but leaves only 8%"),
     ],
 )
 def test_what_the_provider_reported_beyond_the_recording_counts(
@@ -128,7 +128,8 @@ def test_2a_keeps_the_newest_part_and_one_summary() -> None:
     assert (found.advice.leaf, found.advice.then) == (Leaf.SUMMARISE, ())
     assert found.said is not None
     assert found.said["strategy"]["kind"] == "tiered_injection"
-    assert found.verdict.endswith(f"old conversation can give back {found.advice.reclaim.history:,}.")
+    old = f"{found.prompt.measured.old_history:,} older than 4 turns less a summary of 200"
+    assert found.verdict.endswith(f"old conversation can give back {found.advice.reclaim.history:,}, {old}.")
     assert found.safe is True
     assert passed(found)["exactly one summary"] is True
     assert symptom(found, "grows by a steady").seen is True

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace as with_changes
 from typing import Any
 
 import pytest
@@ -9,11 +11,13 @@ import pytest
 from core.advice_checks import CHECKS, checked_leaves
 from core.advice_checks_trim import contradictions
 from core.advice_measures import prompt_of
+from core.advice_symptoms import symptoms
 from core.advice_tree import Leaf
 from core.advice_trial import Check, Trial
 from core.replay import replay
 from core.transcript import Transcript
 from tests.advice_runs import agent, chat, history, restated
+from tests.runs import result, run, says, user, uses
 
 
 @pytest.mark.parametrize(
@@ -43,7 +47,7 @@ def check(found: Trial, leaf: Leaf, begins: str) -> Check:
 @pytest.mark.parametrize(
     ("leaf", "begins", "strategy"),
     [
-        (Leaf.SUMMARISE, "last 4 turns", {"kind": "keep_last", "keep_turns": 1}),
+        (Leaf.SUMMARISE, "last 16 turns", {"kind": "keep_last", "keep_turns": 16}),
         (Leaf.SUMMARISE, "exactly one", {"kind": "keep_last", "keep_turns": 4}),
         (Leaf.SUMMARISE, "exactly one", {"kind": "summarize_and_keep", "mode": "published"}),
         (Leaf.SUMMARISE, "summary within", {"kind": "tiered_injection", "summary_tokens": 500, "summary_chars": 4000}),
@@ -54,6 +58,94 @@ def test_a_check_of_2a_that_fails(leaf: Leaf, begins: str, strategy: dict[str, A
     made = check(trial(chat(), 1_500, {"strategy": strategy}), leaf, begins)
     assert made.passed is False
     assert made.why
+
+
+def test_less_than_asked_for_is_told() -> None:
+    found = trial(chat(), 1_500, {"strategy": {"kind": "keep_last", "keep_turns": 16}})
+    made, kept = check(found, Leaf.SUMMARISE, "last 16 turns"), found.plan.actions()["keep"] - 1
+    assert made.why == f"keep_turns 16: {31 - kept} of 31 spans are not sent as before, so less is kept than asked for"
+
+
+@pytest.mark.parametrize(
+    ("strategy", "name"),
+    [
+        ({"kind": "keep_last", "keep_turns": 1}, "last 1 turn byte-identical"),
+        ({"kind": "keep_last", "keep_steps": 3}, "last 3 steps byte-identical"),
+        ({"kind": "tiered_injection", "keep_messages": 2}, "last 2 messages byte-identical"),
+        ({"kind": "keep_last", "keep_tokens": 1_200}, "last 1,200 tokens byte-identical"),
+        ({"kind": "summarize_and_keep", "min_turns": 0, "min_steps": 0}, "last 4 turns byte-identical"),
+    ],
+)
+def test_what_is_checked_as_kept_is_what_the_strategy_keeps(strategy: dict[str, Any], name: str) -> None:
+    found = trial(chat(), 1_500, {"strategy": strategy})
+    assert check(found, Leaf.SUMMARISE, "last").name == name
+    assert check(found, Leaf.SUMMARISE, "last").passed is True
+
+
+def test_a_strategy_that_does_not_go_by_age_keeps_no_part() -> None:
+    made = check(trial(chat(), 1_500, {"strategy": {"kind": "span_triage"}}), Leaf.SUMMARISE, "kept part")
+    assert made.passed is None
+
+
+def records_of(*texts: str) -> Transcript:
+    records = json.dumps([{"id": number, "text": text} for number, text in enumerate(texts)])
+    return run([user("Go."), uses("c1", "dump"), result("c1", records), says("Done."), user("More."), says("Yes.")])
+
+
+MASKED: dict[str, Any] = {"strategy": {"kind": "mask_tool_results", "keep": 0}}
+CUT: dict[str, Any] = {
+    "shrink": [{"kind": "project_tool_results", "max_tokens": 200}],
+    "strategy": {"kind": "full_history"},
+}
+
+
+@pytest.mark.parametrize(
+    ("texts", "said", "passed", "why"),
+    [
+        (["noise of a record"] * 400, CUT, True, "1 list keeps its number of records or state it, 0 left out whole"),
+        (
+            ["noise of a record"] * 400,
+            MASKED,
+            True,
+            "0 lists keep their number of records or state it, 1 left out whole",
+        ),
+        (["word " * 2_000] * 3, CUT, False, "m2.0 does not say it"),
+    ],
+    ids=["cut between records", "masked", "cut inside a record"],
+)
+def test_a_list_that_is_cut_says_how_many_records_it_had(
+    texts: list[str], said: dict[str, Any], passed: bool, why: str
+) -> None:
+    made = check(trial(records_of(*texts), 1_000, said), Leaf.PROJECT, "record count")
+    assert (made.passed, made.why) == (passed, why)
+
+
+def test_without_ids_none_is_said_to_be_the_same() -> None:
+    made = check(trial(chat(), 1_500, {"strategy": {"kind": "keep_last"}}), Leaf.PROJECT, "call ids")
+    assert (made.passed, made.why) == (True, "what is sent has no ids")
+
+
+def unanswered(transcript: Transcript) -> Transcript:
+    return with_changes(transcript, calls=tuple(with_changes(call, response=None) for call in transcript.calls))
+
+
+def test_without_a_response_nobody_knows_what_was_used() -> None:
+    found = trial(unanswered(agent()), 4_000, {"strategy": {"kind": "mask_tool_results"}})
+    for leaf, begins in ((Leaf.PROJECT, "values that later"), (Leaf.SUMMARISE, "identifiers of old")):
+        assert check(found, leaf, begins).passed is None
+    row = next(row for row in symptoms(found.prompt, found) if row.name.startswith("confident answer"))
+    assert (row.seen, row.evidence) == (None, "no response up to call 31 is in the recording")
+
+
+def test_references_lost_from_results_count_for_2a_as_well() -> None:
+    said = [user("Go."), uses("c1", "dump"), result("c1", "noise ORD-55120 " * 40), says("Read."), *([user("And?")])]
+    said += [m for n in range(8) for m in (says(f"{n} reply"), user(f"{n} go on"))]
+    transcript = run([*said, says("It is ORD-55120.")])
+    found = trial(transcript, 150, {"strategy": {"kind": "keep_last", "keep_turns": 2}})
+    assert found.lost_from_results == found.lost and len(found.lost) == 1
+    made = check(found, Leaf.SUMMARISE, "identifiers of old")
+    assert made.passed is False
+    assert made.why == "of 1 reference in the response of call 11, 1 is lost, such as 'ORD-55120'"
 
 
 def test_a_check_of_3a_fails_where_nothing_shrank_enough() -> None:

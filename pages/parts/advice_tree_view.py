@@ -40,13 +40,13 @@ def branches(found: Advised) -> list[Branch]:
         (
             Leaf.PROJECT,
             "Do tool results cover it?",
-            f"{counted(measured.tool_output, 'token')} of results, {projected:,} at {cap} each",
+            f"{counted(measured.tool_output, 'token')} of results, {projected:,} if each is cut to {cap}",
             gains.tool,
         ),
         (
             Leaf.DEDUPLICATE,
             "Do restated rules and examples cover it?",
-            _restated(gains.instruction, unseen),
+            _restated(found, unseen),
             None if unseen and not gains.instruction else gains.instruction,
         ),
         (Leaf.SMALLER_UNIT, "Nothing covers it: is the unit of work too large?", _rest(found), None),
@@ -63,10 +63,11 @@ def _largest(found: Advised) -> str:
     return f"not known: {unseen}; of the rest, {largest}"
 
 
-def _restated(tokens: int, unseen: str) -> str:
-    if unseen and not tokens:
+def _restated(found: Advised, unseen: str) -> str:
+    rules, examples = found.prompt.restated, found.prompt.examples
+    if unseen and not rules + examples:
         return f"not known: {unseen}"
-    return f"{counted(tokens, 'token')} of duplicates and examples"
+    return f"{counted(rules, 'token')} of rules said before, {examples:,} of examples"
 
 
 def _rest(found: Advised) -> str:
@@ -83,9 +84,10 @@ def needed(gives: int, overflow: int) -> str:
 
 def folded(found: Advised) -> str:
     """Return the five branches as one line, for a prompt that none of them is asked about."""
-    names = ("old conversation", "tool results", "restated rules and examples")
-    rows = [branch.gives for branch in branches(found)[1:4]]
-    known = [f"{name} {gives:,}" for name, gives in zip(names, rows, strict=True) if gives is not None]
+    gains, prompt = found.advice.reclaim, found.prompt
+    known = [f"old conversation {gains.history:,}", f"tool results {gains.tool:,}"]
+    if gains.instruction or not prompt.unseen:
+        known += [f"restated rules {prompt.restated:,}", f"examples {prompt.examples:,}"]
     why = "nothing has to be given back" if found.advice.overflow <= 0 else "no branch can give back enough"
     return f"The five branches of the tree are not asked: {why}. Could be given back, in tokens: {', '.join(known)}."
 

@@ -50,6 +50,8 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
         return
     if leaf is Leaf.SMALLER_UNIT:
         st.caption("Where the work cannot be split, this cuts history instead and makes the call fit:")
+    if found.configured:
+        st.markdown(escaped(found.configured))
     said = {**found.said, "name": f"Advice {leaf}"}
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Use this", icon=":material/compare_arrows:", type="primary", key="use_advice",

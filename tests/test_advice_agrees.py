@@ -1,0 +1,318 @@
+"""What Advise tells in several places is the same everywhere, and the same as Inspect and Compare show.
+
+Each check is of one kind of figure, and is run on the samples and on recordings with budgets that lead to all leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace as with_changes
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.advice import Advised, advised
+from core.advice_symptoms import Symptom
+from core.advice_tree import Leaf
+from core.advice_trial import Check
+from core.config import load_config
+from core.decisions import Action
+from core.export import pinned
+from core.finding import Finding
+from core.findings import findings
+from core.readers import read
+from core.replay import Replay, replay
+from core.scorecard import scorecard
+from core.spans import SpanKind
+from core.transcript import ROOT, Transcript
+from pages.parts.advice_tree_view import branches, folded
+from tests.advice_runs import DOUBLE, EXAMPLES, advice, agent, chat, history, restated
+from tests.runs import result, run, says, user, uses
+
+SAMPLES = Path(__file__).parents[1] / "sample_data"
+NAMES = ["coding_agent.jsonl", "long_chat.json", "operations_zh.json", "support_triage.jsonl"]
+RECORDINGS = [
+    "claude-code/vct-v1.0.95.jsonl",
+    "claude-code/d-kimuson-demo-v1.0.98.jsonl.gz",
+    "cline-roo/roo-heavy-uncondensed.api_conversation_history.json",
+    "cline-roo/roo-synth2-heavy-read.api_conversation_history.json",
+    "codex/vct-codex-2025-09.jsonl",
+    "copilot/vct-copilot-cli.jsonl",
+    "gemini-cli/vct-chats-2026-04.jsonl",
+    "gemini-contents/gemini-cli-trajectory.json",
+    "inspect-ai/2025-05-12-browser.json",
+    "iflow-qwen/iflow-zh-session.jsonl",
+]
+SHARES = (1.5, 0.9, 0.5, 0.35, 0.1)
+"""Of the largest prompt; what is advised then goes from leaving it alone to a smaller unit of work."""
+
+
+@cache
+def largest_of(path: Path) -> Transcript:
+    return max(read(path).transcripts, key=lambda transcript: len(transcript.calls))
+
+
+@cache
+def advised_at(path: Path, share: float) -> Advised:
+    transcript = largest_of(path)
+    budget = int(share * max(history(transcript, None).calls["in_window"]))
+    config = {"budget": {"soft_limit": budget}, "strategy": {"kind": "full_history"}}
+    found = advised(replay(transcript, pinned(load_config(config), transcript)))
+    assert found is not None
+    return found
+
+
+def played(found: Advised) -> Replay:
+    assert found.config is not None
+    return replay(found.prompt.history.transcript, found.config)
+
+
+def check(found: Advised, begins: str) -> Check | None:
+    return next((made for made in found.checks if made.name.startswith(begins)), None)
+
+
+def symptom(found: Advised, begins: str) -> Symptom:
+    return next(row for row in found.symptoms if row.name.startswith(begins))
+
+
+def told(found: list[Finding], name: str) -> Finding | None:
+    return next((one for one in found if one.name == name), None)
+
+
+def numbers(text: str) -> list[int]:
+    return [int(number.replace(",", "")) for number in re.findall(r"(?<![\w.])\d[\d,]*", text)]
+
+
+def all_agree(found: Advised) -> None:
+    for agrees in (totals, restated_rules, shares_of_results, references, configured, results_touched, kept_part):
+        agrees(found)
+
+
+def totals(found: Advised) -> None:
+    """The verdict is about the prompt that the columns of a replay, Inspect and Compare show for its call."""
+    prompt, made = found.prompt, found.prompt.history
+    assert prompt.total == made.calls["in_window"][prompt.call]
+    if found.advice.overflow > 0 and found.advice.leaf is not Leaf.OUT_OF_REACH:
+        assert numbers(found.verdict)[:3] == [prompt.call + 1, prompt.total - prompt.allowed, prompt.budget]
+    captured = prompt.history.transcript.calls[prompt.call].captured
+    whole = captured == made.transcript.calls[prompt.call].history
+    assert ("with its whole history" in found.verdict) is (not whole and found.advice.leaf is not Leaf.OUT_OF_REACH)
+
+
+def restated_rules(found: Advised) -> None:
+    """The tree, the symptom and the finding tell one number of repeated rules, apart from examples."""
+    prompt, row = found.prompt, symptom(found, "same base cost").evidence
+    assert prompt.measured.instruction_duplicates == prompt.restated + prompt.examples
+    lines = len(prompt.repeated_rules)
+    assert (lines > 0) is (prompt.restated > 0)
+    if not row.endswith("recorded") or row.startswith("instructions"):
+        assert row.endswith(
+            f"; {lines:,} line{'s repeat' if lines > 1 else ' repeats'}" if lines else "no line repeats"
+        )
+    unknown = bool(prompt.unseen) and not prompt.measured.instruction_duplicates
+    if found.advice.leaf in (Leaf.FITS, Leaf.OUT_OF_REACH):
+        said = f"restated rules {prompt.restated:,}, examples {prompt.examples:,}"
+        assert (said in folded(found)) is not unknown
+    elif not unknown:
+        said = branches(found)[3].evidence
+        assert numbers(said) == [prompt.restated, prompt.examples]
+    finding = told(findings(prompt.history), "duplicate_instructions")
+    if finding is not None and len(prompt.history.transcript.heads) == 1:
+        assert finding.figures == {"lines": lines, "tokens": prompt.restated}
+    elif len(prompt.history.transcript.heads) == 1:
+        assert lines == 0
+
+
+def shares_of_results(found: Advised) -> None:
+    """The finding of results that fill the window and the symptom tell one share, where they look at one call."""
+    finding = told(findings(found.prompt.history), "tool_output_share")
+    if finding is not None and finding.call == found.prompt.call:
+        [share] = re.findall(r"results are (\d+%) of", finding.sentence)
+        assert re.findall(r"results are (\d+%) of", symptom(found, "jumps").evidence) == [share]
+
+
+def references(found: Advised) -> None:
+    """What is lost up to the call is one list: the symptom has all of it, the check of 3A those of results."""
+    if found.config is None:
+        return
+    made, row = played(found), symptom(found, "confident answer")
+    card, call = scorecard(made), found.prompt.call
+    of_results = (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)
+    lost = [item for item in made.loss.items if item.call <= call]
+    results = sum(item.span_kind in of_results for item in lost)
+    assert row.seen is bool(lost)
+    if lost:
+        assert numbers(row.evidence)[:4] == [len(lost), call + 1, results, len(lost) - results]
+    if call == len(made.transcript.calls) - 1:
+        assert card.references_lost == len(lost)
+    quoted, named = check(found, "values that later"), check(found, "identifiers of old")
+    assert quoted is None or quoted.passed is (not results)
+    assert quoted is None or not results or numbers(quoted.why)[0] == results
+    if named is not None and made.loss.used[call]:
+        at_call = made.loss.lost[call]
+        assert named.passed is (not at_call)
+        assert numbers(named.why)[:2] == [made.loss.used[call], call + 1]
+        assert not at_call or numbers(named.why)[2] == at_call
+
+
+def configured(found: Advised) -> None:
+    """The sentence on the configuration names its parts, and the size that it and its check tell is Compare's."""
+    if found.config is None or found.advice.leaf is Leaf.CHUNK:
+        assert found.configured == ""
+        return
+    made, call, said = played(found), found.prompt.call, found.configured
+    kinds = {part.kind for part in found.config.shrink}
+    sent, before = made.calls["in_window"][call], found.prompt.total
+    assert said.endswith(f": of call {call + 1} it sends {sent:,} of {before:,} recorded tokens.")
+    assert ("cuts each tool result" in said) is ("project_tool_results" in kinds)
+    assert ("says each rule once" in said) is ("dedupe_instructions" in kinds)
+    assert ("placeholders" in said) is (found.config.strategy.kind == "mask_tool_results")
+    assert ("with one summary" in said) is (found.config.strategy.kind == "tiered_injection")
+    for part in found.config.shrink:
+        assert part.kind != "project_tool_results" or f"cuts each tool result to {part.max_tokens} tokens" in said
+    within = check(found, "total within")
+    assert within is None or numbers(within.why)[0] == sent
+
+
+def results_touched(found: Advised) -> None:
+    """What the check of 3A says of sizes is what the decisions, which Compare shows, take from results."""
+    halved = check(found, "size down")
+    if halved is None:
+        return
+    ids = {span.id for span in found.prompt.results}
+    made = [d for d in played(found).plan(found.prompt.call).decisions if d.span_id in ids]
+    touched = [d for d in made if d.tokens_before != d.tokens_after]
+    before, after = sum(d.tokens_before for d in touched), sum(d.tokens_after for d in touched)
+    assert numbers(halved.why) == [len(touched), before, after]
+
+
+def kept_part(found: Advised) -> None:
+    """What is checked as kept is what the configuration keeps, and the sentence says the same."""
+    kept = check(found, "last ")
+    if kept is None or found.said is None:
+        return
+    [(setting, number)] = [(key, value) for key, value in found.said["strategy"].items() if key.startswith("keep_")]
+    assert numbers(kept.name) == [number]
+    assert kept.why.startswith(f"{setting} {number:,}: ")
+    assert ("but for cut results" in kept.name) is (" cut" in kept.why)
+    unit = setting.removeprefix("keep_") if number != 1 else setting.removeprefix("keep_").removesuffix("s")
+    assert f"keeps the last {number:,} {unit}" in found.configured
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("name", NAMES)
+def test_advice_on_a_sample_agrees_with_itself(name: str, share: float) -> None:
+    all_agree(advised_at(SAMPLES / name, share))
+
+
+@pytest.mark.parametrize("share", SHARES)
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_advice_on_a_recording_agrees_with_itself(name: str, share: float, transcripts_folder: Path) -> None:
+    all_agree(advised_at(transcripts_folder / name, share))
+
+
+def test_all_leaves_are_looked_at(transcripts_folder: Path) -> None:
+    paths = [*(SAMPLES / name for name in NAMES), *(transcripts_folder / name for name in RECORDINGS)]
+    found = [advised_at(path, share) for path in paths for share in SHARES]
+    leaves = {leaf for one in found for leaf in (one.advice.leaf, *one.advice.then)}
+    assert leaves >= {Leaf.FITS, Leaf.OUT_OF_REACH, Leaf.SUMMARISE, Leaf.PROJECT, Leaf.SMALLER_UNIT, Leaf.DEDUPLICATE}
+    kinds = {one.said["strategy"]["kind"] for one in found if one.said is not None}
+    assert kinds == {"tiered_injection", "mask_tool_results", "keep_last"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_findings_of_results_name_what_is_sent(name: str) -> None:
+    """Under a strategy the largest results are those that it leaves, at the size that it leaves them."""
+    for share in SHARES[2:]:
+        found = advised_at(SAMPLES / name, share)
+        made = played(found) if found.config is not None else found.prompt.history
+        finding = told(findings(made), "tool_output_share")
+        if finding is None:
+            continue
+        assert finding.call is not None
+        left = {d.span_id: d.tokens_after for d in made.plan(finding.call).decisions}
+        assert numbers(finding.sentence)[-1] == left[finding.span_ids[0]] > 0
+        results = [span.id for unit in made.plan(finding.call).log.units for span in unit.spans
+                   if span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)]  # fmt: skip
+        assert left[finding.span_ids[0]] == max(left.get(span_id, 0) for span_id in results)
+
+
+def test_the_kept_part_is_that_of_the_configuration() -> None:
+    found = advice(chat(40), 2_500)
+    assert found.said is not None and found.said["strategy"]["keep_turns"] > found.prompt.keep.number == 4
+    number = found.said["strategy"]["keep_turns"]
+    kept = check(found, f"last {number} turns")
+    assert kept is not None and kept.passed is True
+    sent = played(found).request(found.prompt.call)["messages"]
+    recorded = found.prompt.history.prompt(found.prompt.call)["messages"]
+    assert sent[1 - 2 * number :] == recorded[1 - 2 * number :]
+    assert len(sent) - 1 == 2 * number - 1, "beside the summary, nothing but what is kept is sent"
+
+
+def test_results_that_are_cut_in_the_kept_part_are_told() -> None:
+    found = composite()
+    assert (found.advice.leaf, found.advice.then) == (Leaf.PROJECT, (Leaf.SUMMARISE,))
+    kept = check(found, "last ")
+    assert kept is not None and kept.passed is True
+    assert kept.name.endswith(" byte-identical but for cut results")
+    assert found.said is not None
+    cut = [d for d in played(found).plan(found.prompt.call).decisions if d.action is Action.PROJECT]
+    assert kept.why.endswith(f", {len(cut)} results are cut")
+
+
+def composite() -> Advised:
+    """Old text and results, neither of which covers the overflow alone."""
+    said: list[dict[str, Any]] = []
+    for n in range(16):
+        said += [user(f"{n} " + "word " * 60), uses(f"c{n}", "read", path=f"{n}"), result(f"c{n}", f"{n} noise\n" * 60)]
+        said += [says("reply " * 60)]
+    transcript = run(said)
+    return advice(transcript, max(history(transcript, None).calls["in_window"]) * 2 // 3)
+
+
+def test_masking_and_cutting_are_told_apart() -> None:
+    masked = advice(agent(), 4_000)
+    assert masked.advice.leaf is Leaf.PROJECT and masked.said is not None
+    assert masked.said["strategy"]["kind"] == "mask_tool_results"
+    assert "can give back" in masked.verdict and masked.verdict.endswith(" if each is cut to 100.")
+    assert masked.configured.startswith(
+        "The configuration puts placeholders for all tool results but the newest 5 instead of cutting each: of call 31"
+    )
+    said = [user("Go."), uses("c1", "dump"), result("c1", "noise of a log\n" * 2000), says("Done."), user("Thanks.")]
+    cut = advice(run([*said, says("Welcome.")]), 3_000)
+    assert cut.said is not None and cut.said["shrink"][0]["max_tokens"] == 800
+    assert cut.verdict.endswith(" if each is cut to 800.")
+    assert cut.configured.startswith("The configuration cuts each tool result to 800 tokens and drops what is older")
+
+
+@pytest.mark.parametrize(("system", "rules", "examples"), [(DOUBLE, True, False), (EXAMPLES, False, True)])
+def test_restated_rules_are_told_apart_from_examples(system: str, rules: bool, examples: bool) -> None:
+    found = advice(restated("# Rules\n- Be brief and always polite.\n" + system), 100_000)
+    assert (found.prompt.restated > 0, found.prompt.examples > 0) == (rules, examples)
+    assert symptom(found, "same base cost").evidence.endswith("; 49 lines repeat" if rules else "; no line repeats")
+    assert f"restated rules {found.prompt.restated:,}, examples {found.prompt.examples:,}" in folded(found)
+
+
+def test_examples_that_a_user_asked_for_give_nothing_back() -> None:
+    said = [user("Show me an example, please."), says("Here."), user("More."), says("Yes.")]
+    asked = advice(run(said, system=DOUBLE + EXAMPLES), 100_000)
+    assert asked.prompt.examples == 0 < advice(restated(), 100_000).prompt.examples
+    shrink = [{"kind": "dedupe_instructions", "hard_case_keywords": ["example"]}]
+    made = replay(asked.prompt.history.transcript, {"shrink": shrink, "strategy": {"kind": "full_history"}})
+    assert made.calls["in_window"][1] == asked.prompt.total - asked.prompt.measured.instruction_duplicates
+
+
+def test_a_compaction_makes_the_whole_history_another_prompt() -> None:
+    plain = chat(20)
+    last = plain.calls[-1]
+    branch = plain.path(last.history)
+    compacted = with_changes(last, captured=branch[0])
+    found = advice(with_changes(plain, calls=(*plain.calls[:-1], compacted)), 1_500, call=19)
+    assert found.verdict.startswith("Call 20 with its whole history is ")
+    assert branch[0] != ROOT and advice(plain, 1_500, call=19).verdict.startswith("Call 20 is ")
+
+
+def test_the_call_that_fits_is_named() -> None:
+    assert advice(chat(20), 1_000, call=2).verdict.startswith("Leave it alone: call 3 leaves 67% of 1,000 tokens")
