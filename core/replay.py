@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from .cache import Cache, cache
 from .cache_misses import Misses
 from .calibration import Calibration
-from .config import Configuration, load_config
+from .config import BudgetConfig, Configuration, load_config
 from .conversion import Converted, converted
 from .cost import Cost, cost
 from .dialects import dialect
@@ -77,6 +77,11 @@ class Replay:
         """Return the node of the last message of the prompt that the strategy was given."""
         made = self.transcript.calls[call]
         return made.captured if self.of_captured else made.history
+
+    def judged_by(self, budget: BudgetConfig) -> Replay:
+        """Return this replay held against another budget than the one it was planned for; the plans are the same."""
+        config = self.config.model_copy(update={"budget": budget})
+        return Replay(self.transcript, config, self._plans, self._entered, self.dropped, self.summaries)
 
     @cached_property
     def loss(self) -> Loss:

@@ -41,7 +41,7 @@ remember(opened)
 
 found = advice_of(opened, limits, chosen)
 if found is None:
-    half = suggested_budget(opened.figures(captured_config(opened.transcript)).peak)
+    half = suggested_budget(opened.figures(captured_config(opened.transcript)).peak_sent)
     st.info(
         "The window of this model is not documented here, so nothing says what fits. Type a soft limit above, for"
         f" instance {counted(half, 'token')}, half of the largest prompt."
@@ -69,7 +69,8 @@ with st.container(horizontal=True, horizontal_alignment="distribute", vertical_a
             bind="query-params", label_visibility="collapsed",
         )  # fmt: skip
 if of_what == OF_ADVICE and found is not None and found.config is not None:
-    finding_list(opened, opened.findings(found.config), "what this configuration sends")
+    budget = found.prompt.history.config.budget
+    finding_list(opened, opened.findings(found.config, budget), "what this configuration sends")
 else:
     finding_list(opened, opened.findings(limits.config(opened.transcript, {"kind": "as_captured"})), "the recording")
 

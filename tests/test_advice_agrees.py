@@ -86,7 +86,7 @@ def numbers(text: str) -> list[int]:
 
 
 def all_agree(found: Advised) -> None:
-    for agrees in (totals, restated_rules, shares_of_results, references, configured, results_touched, kept_part):
+    for agrees in (totals, restated_rules, shares_of_results, references, configured, results_touched, kept_part, fits):
         agrees(found)
 
 
@@ -186,6 +186,21 @@ def results_touched(found: Advised) -> None:
     touched = [d for d in made if d.tokens_before != d.tokens_after]
     before, after = sum(d.tokens_before for d in touched), sum(d.tokens_after for d in touched)
     assert numbers(halved.why) == [len(touched), before, after]
+
+
+def fits(found: Advised) -> None:
+    """The verdict, the check of the total and the findings say the same of whether the call is over the budget."""
+    prompt, call = found.prompt, found.prompt.call
+    assert (found.advice.overflow > 0) is (prompt.history.calls["sent_excess"][call] > 0)
+    if found.config is None:
+        return
+    made = played(found).judged_by(prompt.history.config.budget)
+    over = told(findings(made), "over_budget")
+    sent, excess = made.calls["in_window"][call], made.calls["sent_excess"]
+    assert prompt.sizes.fits(sent) is (excess[call] == 0)
+    assert (over.figures["calls"] if over else 0) == sum(one > 0 for one in excess)
+    within = check(found, "total within")
+    assert within is None or (within.passed is not False) is (excess[call] == 0)
 
 
 def kept_part(found: Advised) -> None:

@@ -19,6 +19,7 @@ from core.presets import PRESETS
 from core.replay import replay
 from core.scorecard import UPPER_BOUND
 from core.transcript import Usage
+from pages.parts.advice_state import OF_ADVICE, OF_RECORDING
 from pages.parts.advice_tree_view import NOT_ASKED, PASSED, TAKEN, THEN, branches, needed, tree_html
 from storage import Library
 from tests.advice_runs import advice, agent
@@ -189,7 +190,7 @@ def test_what_is_not_recorded_counts_against_the_budget(page: Open, store: Libra
     run(app)
     assert app.query_params["budget"] == "4000"
     table = app.dataframe[0].value.set_index("")
-    assert table.loc["Calls over budget", "Advice 3A"] == "0"
+    assert table.loc["Calls over budget, as recorded", "Advice 3A"] == "0"
 
 
 def test_nothing_is_advised_where_what_is_not_recorded_takes_the_budget(page: Open, store: Library) -> None:
@@ -246,3 +247,37 @@ def test_cards_speak_of_one_step() -> None:
     found = advice(agent(3, lines=800), 3_000)
     assert found.prompt.keep.number == 1
     assert "text older than 1 turn<" in tree_html(found, dark=False)
+
+
+def test_findings_hold_the_configuration_against_the_budget_of_the_page(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=lacking(store, 3_000), soft="7000", findings_of=OF_ADVICE)
+    assert "are over the soft budget as sent" not in shown(app)
+    app.session_state["findings_of"] = OF_RECORDING
+    run(app)
+    assert "are over the soft budget as sent" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("source", "soft", "said"),
+    [
+        (
+            CODING,
+            "30000",
+            "puts placeholders for all tool results but the newest 5 instead of cutting each: of call 61",
+        ),
+        ("long_chat.json", "4000", "keeps the last 12 turns with one summary of the rest: of call 42"),
+        (
+            "support_triage.jsonl",
+            "8000",
+            "cuts each tool result to 400 tokens and drops what is older than the last 12",
+        ),
+    ],
+)
+def test_what_the_configuration_does_is_said(page: Open, store: Library, source: str, soft: str, said: str) -> None:
+    assert f"The configuration {said}" in shown(page(PAGE, transcript=id_of(store, source), soft=soft))
+
+
+def test_examples_are_not_called_restated_rules(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, "support_triage.jsonl"), soft="25000")
+    [examples] = re.findall(r"restated rules 0, examples (\d+)", shown(app))
+    assert int(examples) > 0 and "no line repeats" in html_of(app)

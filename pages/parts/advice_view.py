@@ -63,7 +63,8 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
     if found.prompt.sizes.hidden:
         st.caption(
             f"Compare opens with a soft limit of {counted(max(0, found.prompt.allowed), 'token')}: what"
-            f" {found.prompt.budget:,} leave beside what is not recorded, which no strategy sees."
+            f" {found.prompt.budget:,} leave beside what is not recorded, which no strategy sees. Read there"
+            " what is over the budget as recorded."
         )
 
 

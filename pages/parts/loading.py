@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from core.advice import Advised, advised
-from core.config import Configuration, load_config
+from core.config import BudgetConfig, Configuration, load_config
 from core.export import as_json, pinned
 from core.findings import Finding, findings
 from core.identity import transcript_sha256
@@ -65,9 +65,16 @@ class Opened:
         """Return everything that the transcript's replay under a configuration is judged by."""
         return _scorecard(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
 
-    def findings(self, config: Configuration) -> list[Finding]:
-        """Return what is worth a look in the transcript's replay under a configuration."""
-        return _findings(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+    def findings(self, config: Configuration, budget: BudgetConfig | None = None) -> list[Finding]:
+        """Return what is worth a look in the transcript's replay under a configuration, held against its own budget.
+
+        `budget` is another one to hold it against, where a configuration was planned with less for what is not
+        recorded.
+        """
+        key = (self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        return (
+            _findings(*key) if budget is None or budget == config.budget else _findings(*key, budget.model_dump_json())
+        )
 
     def violations(self, config: Configuration) -> Violations:
         """Return the rules of the dialect that a configuration breaks and the recording did not."""
@@ -144,9 +151,10 @@ def _references(transcript_id: int, sha256: str) -> int:
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for what is worth a look …")
-def _findings(transcript_id: int, sha256: str, config: str) -> list[Finding]:
+def _findings(transcript_id: int, sha256: str, config: str, budget: str | None = None) -> list[Finding]:
     _references(transcript_id, sha256)
-    return findings(_replay(transcript_id, sha256, config))
+    made = _replay(transcript_id, sha256, config)
+    return findings(made if budget is None else made.judged_by(BudgetConfig.model_validate_json(budget)))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Measuring what could be given back …")
