@@ -169,26 +169,32 @@ def never_referenced(replay: Replay) -> Iterator[Finding]:
 
 
 def _unused(replay: Replay) -> Iterator[_Unused]:
+    """Yield such results, each with the calls of all conversations that send it whole; what a strategy cut costs less.
+
+    A result that was sent in fewer than `LEAST_SENT` calls had no time to be used.
+    """
+    found: dict[tuple[int, int], _Unused] = {}
+    for place, span, calls in _huge(replay):
+        whole = [call for call in calls if replay.plan(call).remains(span.message, span.id) is None]
+        known = found.get(place, _Unused(span, whole[0], 0) if whole else None)
+        if known is not None:
+            found[place] = known._replace(sent=known.sent + len(whole))
+    yield from (one for one in found.values() if one.sent >= LEAST_SENT)
+
+
+def _huge(replay: Replay) -> Iterator[tuple[tuple[int, int], Span, Sequence[int]]]:
+    """Yield the place of each huge result that no response names, its span, and a conversation's calls that have it."""
     uses, branch = uses_of(replay.transcript), Branch(replay.transcript)
     named = {place for call in uses.calls for use in (*call.used, *call.copied) for place in uses.places(use)}
-    seen: set[tuple[int, int]] = set()
     for calls in calls_by_log(replay):
         plan = replay.plan(calls[-1])
         branch.to(replay.last_message(calls[-1]))
         counts = [replay.plan(call).count for call in calls]
         for index, unit in enumerate(plan.log.units[: plan.count]):
             sent = calls[bisect_right(counts, index) :]
-            if len(sent) < LEAST_SENT or replay.transcript.calls[sent[0]].response is None:
+            if not sent or replay.transcript.calls[sent[0]].response is None:
                 continue
             for span in (unit.source or unit).spans:
                 place = (branch.path[span.message], span.part)
-                if span.kind in RESULTS and span.tokens >= HUGE and place not in named and place not in seen:
-                    seen.add(place)
-                    yield from _sent_whole(replay, span, sent)
-
-
-def _sent_whole(replay: Replay, span: Span, calls: Sequence[int]) -> Iterator[_Unused]:
-    """Yield a result if enough of some calls send it as it is: what a strategy took out or cut costs no more."""
-    whole = [call for call in calls if replay.plan(call).remains(span.message, span.id) is None]
-    if len(whole) >= LEAST_SENT:
-        yield _Unused(span, whole[0], len(whole))
+                if span.kind in RESULTS and span.tokens >= HUGE and place not in named:
+                    yield place, span, sent

@@ -213,6 +213,7 @@ def kept_part(found: Advised) -> None:
     assert kept.why.startswith(f"{setting} {number:,}: ")
     assert ("but for cut results" in kept.name) is (" cut" in kept.why)
     unit = setting.removeprefix("keep_") if number != 1 else setting.removeprefix("keep_").removesuffix("s")
+    assert kept.passed is True
     assert f"keeps the last {number:,} {unit}" in found.configured
 
 

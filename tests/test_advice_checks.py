@@ -14,6 +14,7 @@ from core.advice_measures import prompt_of
 from core.advice_symptoms import symptoms
 from core.advice_tree import Leaf
 from core.advice_trial import Check, Trial
+from core.advice_words import configured
 from core.replay import replay
 from core.transcript import Transcript
 from tests.advice_runs import agent, chat, history, restated
@@ -64,6 +65,18 @@ def test_less_than_asked_for_is_told() -> None:
     found = trial(chat(), 1_500, {"strategy": {"kind": "keep_last", "keep_turns": 16}})
     made, kept = check(found, Leaf.SUMMARISE, "last 16 turns"), found.plan.actions()["keep"] - 1
     assert made.why == f"keep_turns 16: {31 - kept} of 31 spans are not sent as before, so less is kept than asked for"
+
+
+@pytest.mark.parametrize("number", [4, 16])
+def test_a_strategy_with_summaries_keeps_what_it_says_even_where_that_is_over(number: int) -> None:
+    found = trial(chat(), 1_500, {"strategy": {"kind": "tiered_injection", "keep_turns": number}})
+    sent = found.replayed.calls["in_window"][19]
+    assert (sent > 1_500) is (number == 16)
+    assert check(found, Leaf.SUMMARISE, f"last {number} turns").passed is True
+    assert configured(found) == (
+        f"The configuration keeps the last {number} turns with one summary of the rest: of call 20 it sends {sent:,} of"
+        " 2,577 recorded tokens."
+    )
 
 
 @pytest.mark.parametrize(

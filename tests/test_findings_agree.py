@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from core.readers.builder import Placed, TranscriptBuilder
 from core.replay import Replay, replay
 from core.shrinkers.dedupe_instructions import repeated_rules
+from core.transcript import ROOT
+from pages.parts.frames import blocks
+from pages.parts.presence import presence
 from tests.runs import result, run, says, user, uses
 from tests.test_findings import found, in_heads, played, system
 
@@ -109,3 +113,23 @@ def test_a_pinned_section_repeats_nothing_that_could_go() -> None:
     made = replay(plain, {"rules": rules, "strategy": {"kind": "full_history"}})
     assert repeated_rules(made.plan(0).fixed) == []
     assert "duplicate_instructions" not in found(made)
+
+
+def test_a_result_costs_in_every_conversation_that_sends_it() -> None:
+    builder = TranscriptBuilder("openai_chat")
+    head = builder.head({"model": "gpt-4o", "messages": []})
+    shared = ROOT
+    for message in (user("Go."), uses("c1", "dump"), result("c1", NOISE)):
+        shared = builder.add(shared, message)
+    for name in ("one", "other"):
+        last = shared
+        for n in range(3):
+            builder.call(Placed(head, last), response=says(f"{name} {n}"))
+            last = builder.add(last, says(f"{name} {n}"))
+            last = builder.add(last, user(f"{name} {n}, go on"))
+    made = played(builder.build(), None)
+    [tokens] = [one.tokens_before for one in made.plan(0).decisions if one.span_id == "m2.0"]
+    finding = found(made)["never_referenced"]
+    assert finding.sentence.endswith(f"stood in 6 prompts: {6 * tokens:,} tokens.")
+    seen = presence(made)
+    assert next(block.sent for block in blocks(made, 0, seen) if block.id == "m2.0") == 6
