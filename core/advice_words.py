@@ -84,8 +84,8 @@ def _why(prompt: Prompt, advice: Advice) -> str:
         return f"no branch covers it alone, {sum(gains):,} come back together"
     return {
         Leaf.CHUNK: f"what cannot go holds one block of {measured.largest_pinned:,}",
-        Leaf.SUMMARISE: f"old conversation can give back {gains.history:,}, {measured.old_history:,} older than"
-        f" {prompt.kept} less a summary of {measured.summary_cap:,}",
+        Leaf.SUMMARISE: f"old conversation can give back {gains.history:,} ({measured.old_history:,} older than"
+        f" {prompt.kept}, less a summary of {measured.summary_cap:,})",
         Leaf.PROJECT: f"tool results can give back {gains.tool:,} if each is cut to {prompt.projection[0]:,}",
         Leaf.DEDUPLICATE: f"restated rules can give back {prompt.restated:,} and examples {prompt.examples:,}",
         Leaf.SMALLER_UNIT: f"all branches together can give back no more than {sum(gains):,}",

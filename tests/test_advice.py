@@ -128,8 +128,8 @@ def test_2a_keeps_the_newest_part_and_one_summary() -> None:
     assert (found.advice.leaf, found.advice.then) == (Leaf.SUMMARISE, ())
     assert found.said is not None
     assert found.said["strategy"]["kind"] == "tiered_injection"
-    old = f"{found.prompt.measured.old_history:,} older than 4 turns less a summary of 200"
-    assert found.verdict.endswith(f"old conversation can give back {found.advice.reclaim.history:,}, {old}.")
+    old = f"({found.prompt.measured.old_history:,} older than 4 turns, less a summary of 200)"
+    assert found.verdict.endswith(f"old conversation can give back {found.advice.reclaim.history:,} {old}.")
     assert found.safe is True
     assert passed(found)["exactly one summary"] is True
     assert symptom(found, "grows by a steady").seen is True
