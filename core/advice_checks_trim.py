@@ -148,7 +148,7 @@ def _shown(trial: Trial, span_id: str) -> str | None:
 
 
 def _says_count(text: str, records: int) -> bool:
-    return f" of {records} records]" in text or len(as_records(text) or ()) == records
+    return f" of {counted(records, 'record')}]".replace(",", "") in text or len(as_records(text) or ()) == records
 
 
 def results_halved(trial: Trial) -> Check:
@@ -177,7 +177,9 @@ def no_duplicate_left(trial: Trial) -> Check:
     """Check that no rule is said twice."""
     left = len(repeated_rules(trial.plan.fixed))
     return Check(
-        "no exact duplicate left", not left, f"{counted(left, 'line', 'repeats', 'repeat')} rules" if left else "none"
+        "no exact duplicate left",
+        not left,
+        counted(left, "line", "repeats", "repeat") + " what was said before" if left else "none",
     )
 
 

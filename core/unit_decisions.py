@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from .decisions import Action, Decision, Edit, Fate, Replacement, Run
 from .spans import Span, SpanKind
 from .units import Unit
+from .wording import counted
 
 UNTOUCHED_PART = "a part of the message that is not touched"
 NOT_SMALLER = "kept whole: nothing smaller could stand for it"
@@ -67,4 +68,4 @@ def source_tokens(unit: Unit, spans: Sequence[Span]) -> int:
 def _together(unit: Unit, spans: Sequence[Span]) -> str:
     if len(spans) < 2:
         return ""
-    return f"; one text for {len(spans):,} spans of {source_tokens(unit, spans):,} tokens"
+    return f"; one text for {counted(len(spans), 'span')} of {counted(source_tokens(unit, spans), 'token')}"

@@ -6,10 +6,8 @@ Each check is of one kind of figure, and is run on the samples and on recordings
 from __future__ import annotations
 
 import re
-from dataclasses import replace as with_changes
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,7 +16,6 @@ from core.advice_symptoms import Symptom
 from core.advice_tree import Leaf
 from core.advice_trial import Check
 from core.config import load_config
-from core.decisions import Action
 from core.export import pinned
 from core.finding import Finding
 from core.findings import findings
@@ -26,10 +23,9 @@ from core.readers import read
 from core.replay import Replay, replay
 from core.scorecard import scorecard
 from core.spans import SpanKind
-from core.transcript import ROOT, Transcript
+from core.transcript import Transcript
 from pages.parts.advice_tree_view import branches, folded
-from tests.advice_runs import DOUBLE, EXAMPLES, advice, agent, chat, history, restated
-from tests.runs import result, run, says, user, uses
+from tests.advice_runs import history
 
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 NAMES = ["coding_agent.jsonl", "long_chat.json", "operations_zh.json", "support_triage.jsonl"]
@@ -253,82 +249,3 @@ def test_findings_of_results_name_what_is_sent(name: str) -> None:
         results = [span.id for unit in made.plan(finding.call).log.units for span in unit.spans
                    if span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)]  # fmt: skip
         assert left[finding.span_ids[0]] == max(left.get(span_id, 0) for span_id in results)
-
-
-def test_the_kept_part_is_that_of_the_configuration() -> None:
-    found = advice(chat(40), 2_500)
-    assert found.said is not None and found.said["strategy"]["keep_turns"] > found.prompt.keep.number == 4
-    number = found.said["strategy"]["keep_turns"]
-    kept = check(found, f"last {number} turns")
-    assert kept is not None and kept.passed is True
-    sent = played(found).request(found.prompt.call)["messages"]
-    recorded = found.prompt.history.prompt(found.prompt.call)["messages"]
-    assert sent[1 - 2 * number :] == recorded[1 - 2 * number :]
-    assert len(sent) - 1 == 2 * number - 1, "beside the summary, nothing but what is kept is sent"
-
-
-def test_results_that_are_cut_in_the_kept_part_are_told() -> None:
-    found = composite()
-    assert (found.advice.leaf, found.advice.then) == (Leaf.PROJECT, (Leaf.SUMMARISE,))
-    kept = check(found, "last ")
-    assert kept is not None and kept.passed is True
-    assert kept.name.endswith(" byte-identical but for cut results")
-    assert found.said is not None
-    cut = [d for d in played(found).plan(found.prompt.call).decisions if d.action is Action.PROJECT]
-    assert kept.why.endswith(f", {len(cut)} results are cut")
-
-
-def composite() -> Advised:
-    """Old text and results, neither of which covers the overflow alone."""
-    said: list[dict[str, Any]] = []
-    for n in range(16):
-        said += [user(f"{n} " + "word " * 60), uses(f"c{n}", "read", path=f"{n}"), result(f"c{n}", f"{n} noise\n" * 60)]
-        said += [says("reply " * 60)]
-    transcript = run(said)
-    return advice(transcript, max(history(transcript, None).calls["in_window"]) * 2 // 3)
-
-
-def test_masking_and_cutting_are_told_apart() -> None:
-    masked = advice(agent(), 4_000)
-    assert masked.advice.leaf is Leaf.PROJECT and masked.said is not None
-    assert masked.said["strategy"]["kind"] == "mask_tool_results"
-    assert "can give back" in masked.verdict and masked.verdict.endswith(" if each is cut to 100.")
-    assert masked.configured.startswith(
-        "The configuration puts placeholders for all tool results but the newest 5 instead of cutting each: of call 31"
-    )
-    said = [user("Go."), uses("c1", "dump"), result("c1", "noise of a log\n" * 2000), says("Done."), user("Thanks.")]
-    cut = advice(run([*said, says("Welcome.")]), 3_000)
-    assert cut.said is not None and cut.said["shrink"][0]["max_tokens"] == 800
-    assert cut.verdict.endswith(" if each is cut to 800.")
-    assert cut.configured.startswith("The configuration cuts each tool result to 800 tokens and drops what is older")
-
-
-@pytest.mark.parametrize(("system", "rules", "examples"), [(DOUBLE, True, False), (EXAMPLES, False, True)])
-def test_restated_rules_are_told_apart_from_examples(system: str, rules: bool, examples: bool) -> None:
-    found = advice(restated("# Rules\n- Be brief and always polite.\n" + system), 100_000)
-    assert (found.prompt.restated > 0, found.prompt.examples > 0) == (rules, examples)
-    assert symptom(found, "same base cost").evidence.endswith("; 49 lines repeat" if rules else "; no line repeats")
-    assert f"restated rules {found.prompt.restated:,}, examples {found.prompt.examples:,}" in folded(found)
-
-
-def test_examples_that_a_user_asked_for_give_nothing_back() -> None:
-    said = [user("Show me an example, please."), says("Here."), user("More."), says("Yes.")]
-    asked = advice(run(said, system=DOUBLE + EXAMPLES), 100_000)
-    assert asked.prompt.examples == 0 < advice(restated(), 100_000).prompt.examples
-    shrink = [{"kind": "dedupe_instructions", "hard_case_keywords": ["example"]}]
-    made = replay(asked.prompt.history.transcript, {"shrink": shrink, "strategy": {"kind": "full_history"}})
-    assert made.calls["in_window"][1] == asked.prompt.total - asked.prompt.measured.instruction_duplicates
-
-
-def test_a_compaction_makes_the_whole_history_another_prompt() -> None:
-    plain = chat(20)
-    last = plain.calls[-1]
-    branch = plain.path(last.history)
-    compacted = with_changes(last, captured=branch[0])
-    found = advice(with_changes(plain, calls=(*plain.calls[:-1], compacted)), 1_500, call=19)
-    assert found.verdict.startswith("Call 20 with its whole history is ")
-    assert branch[0] != ROOT and advice(plain, 1_500, call=19).verdict.startswith("Call 20 is ")
-
-
-def test_the_call_that_fits_is_named() -> None:
-    assert advice(chat(20), 1_000, call=2).verdict.startswith("Leave it alone: call 3 leaves 67% of 1,000 tokens")

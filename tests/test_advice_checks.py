@@ -115,7 +115,7 @@ CUT: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("texts", "said", "passed", "why"),
     [
-        (["noise of a record"] * 400, CUT, True, "1 list keeps its number of records or state it, 0 left out whole"),
+        (["noise of a record"] * 1_400, CUT, True, "1 list keeps its number of records or state it, 0 left out whole"),
         (
             ["noise of a record"] * 400,
             MASKED,
