@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from .bill import bill, cached, counts_of, paid, reported_share
@@ -215,9 +215,7 @@ def scorecard(
         peak_sent=max(calls["sent"], default=0),
         **bill(replay),
         entered=sum(calls["entered"]),
-        over_budget=sum(excess > 0 for excess in calls["sent_excess"]),
-        over_budget_recorded=sum(excess > 0 for excess in calls["excess"]),
-        largest_excess=max(calls["sent_excess"], default=0),
+        **_over_budget(replay),
         changed=changed,
         did_nothing=not changed,
         violations=violations.count,
@@ -230,6 +228,20 @@ def scorecard(
         prices=_prices(),
         **_found(findings(replay) if found is None else found),
     )
+
+
+def held_against_budget(card: Scorecard, replay: Replay, found: Sequence[Finding]) -> Scorecard:
+    """Return the scorecard of a replay that is held against another budget than it was planned for (`judged_by`)."""
+    return replace(card, **_over_budget(replay), **_found(found))
+
+
+def _over_budget(replay: Replay) -> dict[str, Any]:
+    sent, given = replay.calls["sent_excess"], replay.calls["excess"]
+    return {
+        "over_budget": sum(excess > 0 for excess in sent),
+        "over_budget_recorded": sum(excess > 0 for excess in given),
+        "largest_excess": max(sent, default=0),
+    }
 
 
 def _counters(replay: Replay) -> str:

@@ -74,4 +74,4 @@ if of_what == OF_ADVICE and found is not None and found.config is not None:
 else:
     finding_list(opened, opened.findings(limits.config(opened.transcript, {"kind": "as_captured"})), "the recording")
 
-advice_view.presets(opened, limits)
+advice_view.presets(found, opened, limits)

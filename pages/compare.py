@@ -7,8 +7,8 @@ from pages.parts.bill_view import bill_popover
 from pages.parts.compare_cards import broken_card, card
 from pages.parts.compare_detail import Comparison, results
 from pages.parts.compare_state import BUDGET, add, candidates, free_slot, remember, said_in_address
-from pages.parts.comparison import suggested_budget
-from pages.parts.figures import exactness
+from pages.parts.comparison import limit_told
+from pages.parts.figures import exactness, lines_told
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config, library
 from pages.parts.nothing import nothing_yet
@@ -27,19 +27,22 @@ own = opened.figures(captured_config(opened.transcript))
 left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened, "Compare on ")
-with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-    shown = said_in_address(opened, suggested_budget(own.peak))
-    limits = limit_controls(opened.transcript, BUDGET)
-    remember(opened, shown, limits.budget["soft_limit"])
-    st.button(
-        "Add",
-        icon=":material/add:",
-        key="add",
-        disabled=free_slot(shown) is None,
-        help="Add a configuration, four at most.",
-        on_click=add,
-        args=(shown,),
-    )
+with right:
+    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
+        shown = said_in_address(opened, own)
+        limits = limit_controls(opened.transcript, BUDGET, beside=True)
+        remember(opened, shown, limits)
+        st.button(
+            "Add",
+            icon=":material/add:",
+            key="add",
+            disabled=free_slot(shown) is None,
+            help="Add a configuration, four at most.",
+            on_click=add,
+            args=(shown,),
+        )
+    if told := limit_told(limits.budget["soft_limit"], limits.beside, own.peak):
+        st.caption(told, text_alignment="right")
 
 found, errors = candidates(opened, limits, shown)
 colours = palette.configurations(is_dark())
@@ -55,8 +58,8 @@ if found:
     captured = limits.config(opened.transcript, {"kind": "as_captured"})
     left, right = st.columns([5, 3], vertical_alignment="center")
     lines = limits.lines(captured)
-    left.caption(exactness(opened.replay(captured)))
+    left.caption(exactness(opened.replay(captured)) + lines_told(opened.figures(captured)))
     with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         bill_popover(opened.replay(captured))
         axis = head.axis_control()
-    results(Comparison(opened, captured, found, lines, axis))
+    results(Comparison(opened, captured, found, lines, axis, limits.whole_budget(captured)))

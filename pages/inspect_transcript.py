@@ -5,7 +5,7 @@ import streamlit as st
 from pages.parts import charts, head
 from pages.parts.bill_view import bill_popover
 from pages.parts.call_detail import call_detail
-from pages.parts.compare_state import BUDGET
+from pages.parts.compare_state import limits_in_address, limits_of_recorded
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.loading import library
@@ -23,9 +23,8 @@ with left:
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
     limits = limit_controls(opened.transcript, "soft")
     if st.button("Compare", icon=":material/compare_arrows:", key="to_compare"):
-        typed = limits.budget["soft_limit"]
-        budget = {} if typed is None else {BUDGET: str(typed)}
-        st.switch_page("compare.py", query_params={TRANSCRIPT: str(opened.summary.id), **budget})
+        given = limits_in_address(limits_of_recorded(opened, limits))
+        st.switch_page("compare.py", query_params={TRANSCRIPT: str(opened.summary.id), **given})
 
 if not opened.transcript.calls:
     st.info("This transcript holds no call to a model, so there is no prompt to show.")

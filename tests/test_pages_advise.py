@@ -188,9 +188,26 @@ def test_what_is_not_recorded_counts_against_the_budget(page: Open, store: Libra
     assert "Compare opens with a soft limit of 4,000 tokens" in said
     app.button(key="use_advice").click()
     run(app)
-    assert app.query_params["budget"] == "4000"
+    assert (app.query_params["budget"], app.query_params["beside"]) == ("4000", "3000")
     table = app.dataframe[0].value.set_index("")
-    assert table.loc["Calls over budget, as recorded", "Advice 3A"] == "0"
+    assert table.loc["Calls over budget, as sent", "Advice 3A"] == "0"
+    assert int(table.loc["Peak as sent, tokens", "Advice 3A"].split()[0].replace(",", "")) <= 7_000
+    recording = replay(agent(), {"budget": {"soft_limit": 4_000}, "strategy": {"kind": "full_history"}})
+    over = str(sum(excess > 0 for excess in recording.calls["excess"]))
+    assert table.loc["Calls over budget, as sent", ["as captured", "full_history"]].tolist() == [over, over]
+    assert "Of a budget of 7,000, 3,000 are left for what is not recorded." in shown(app)
+
+
+@pytest.mark.parametrize(("soft", "given"), [("7000", ("4000", "3000")), ("2000", ("2000", None))])
+def test_presets_are_tried_under_the_same_limit_as_the_advice(
+    page: Open, store: Library, soft: str, given: tuple[str, str | None]
+) -> None:
+    app = page(PAGE, transcript=lacking(store, 3_000), soft=soft)
+    told = "Here the budget of a preset is a soft limit of 4,000 tokens: what 7,000 leave beside what is not recorded"
+    assert (told in shown(app)) is (given[1] is not None)
+    app.button(key="preset_chit_chat").click()
+    run(app)
+    assert (app.query_params["budget"], app.query_params.get("beside")) == given
 
 
 def test_nothing_is_advised_where_what_is_not_recorded_takes_the_budget(page: Open, store: Library) -> None:

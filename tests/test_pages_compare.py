@@ -13,6 +13,7 @@ from core.config import load_config, strategy_kinds
 from core.export import pinned
 from core.replay import Replay, replay
 from core.runtime import ContextRuntime
+from core.transcript import Usage
 from core.wire import body_sha256
 from storage import Library
 from tests.pages_app import Open, id_of, page, run, sample, sample_database, shown, store
@@ -36,7 +37,7 @@ def played(strategy: dict[str, Any], budget: int | None = BUDGET) -> Replay:
 
 
 def scores(app: AppTest) -> dict[str, list[str]]:
-    table = app.dataframe[0].value
+    table = next(frame.value for frame in app.dataframe if "as captured" in frame.value)
     return {row[0]: list(row[1:]) for row in table.itertuples(index=False)}
 
 
@@ -63,6 +64,69 @@ def test_the_budget_of_the_address_holds_for_all(page: Open, store: Library) -> 
     app = page(PAGE, transcript=id_of(store), budget="3000")
     over = [sum(e > 0 for e in played(strategy, 3000).calls["excess"]) for strategy in SUGGESTED]
     assert scores(app)["Calls over budget"][1:] == [f"{number:,}" for number in over]
+
+
+def hidden(store: Library, beyond: int) -> str:
+    """Store the support run as one whose provider reported so many tokens beyond those counted; return its id."""
+    counted = played({"kind": "as_captured"}).calls["in_window"]
+    calls = (replace(call, usage=Usage(counted[at] + beyond)) for at, call in enumerate(sample().calls))
+    return str(store.add(replace(sample(), calls=tuple(calls), session=f"hides {beyond}")).id)
+
+
+def test_a_start_says_where_it_comes_from(page: Open, store: Library) -> None:
+    start = "About half of the largest recorded prompt, so that every strategy has to work"
+    app = page(PAGE, transcript=id_of(store))
+    assert f"{start}." in shown(app)
+    app.number_input(key="budget").set_value(4_600)
+    assert start not in shown(run(app))
+    app = page(PAGE, transcript=hidden(store, 20_000))
+    assert (app.number_input(key="budget").value, app.number_input(key="beside").value) == (BUDGET, 20_000)
+    assert f"{start}; 20,000 more are left for what is not recorded." in shown(app)
+    assert app.query_params["beside"] == "20000"
+
+
+def test_a_budget_is_held_against_what_is_sent(page: Open, store: Library) -> None:
+    slots = address(a={"kind": "full_history"}, b=SUGGESTED[0])
+    number, budget = hidden(store, 20_000), 24_500
+    sent = [[tokens + 20_000 for tokens in played(said).calls["in_window"]] for said in (CAPTURED, *PAIR)]
+    found = scores(page(PAGE, transcript=number, budget="4500", beside="20000", **slots))
+    assert found["Peak as sent, tokens"][0] == f"{max(sent[0]):,}"
+    assert [text.split()[0] for text in found["Peak as sent, tokens"]] == [f"{max(one):,}" for one in sent]
+    over = [str(sum(tokens > budget for tokens in one)) for one in sent]
+    assert found["Calls over budget, as sent"] == over
+    assert over[2] == "0" != over[0]
+    assert found["Largest excess as sent, tokens"][:2] == [f"{max(sent[0]) - budget:,}"] * 2
+    assert "Calls over budget, as recorded" not in found
+
+
+def test_a_strategy_within_its_limit_is_told_of_a_bill_that_is_not(page: Open, store: Library) -> None:
+    slots = address(a={"kind": "full_history"}, b=SUGGESTED[0])
+    app = page(PAGE, transcript=hidden(store, 20_000), budget="4500", **slots)
+    found = scores(app)
+    assert found["Calls over budget, as sent"] == ["20"] * 3
+    recorded = [str(sum(tokens > 4_500 for tokens in played(said).calls["in_window"])) for said in (CAPTURED, *PAIR)]
+    assert found["Calls over budget, as recorded"] == recorded
+    assert (
+        "In 20 of 20 calls, keep_last · 2 turns keeps to the soft budget of 4,500 by what it is given, but not by what"
+        " is sent: what is not recorded comes on top."
+    ) in shown(app)
+    assert "about 20,000 tokens a call are sent beside it." in shown(app)
+
+
+def test_what_is_left_beside_a_limit_is_kept_for_coming_back(page: Open, store: Library) -> None:
+    number = hidden(store, 20_000)
+    app = page(PAGE, transcript=number, budget="4000", beside="21000", **address(a=SUGGESTED[0], b=SUGGESTED[1]))
+    app.switch_page("advise.py")
+    run(app)
+    app.switch_page("compare.py")
+    app.query_params.clear()
+    app.query_params["transcript"] = number
+    run(app)
+    assert (app.number_input(key="budget").value, app.number_input(key="beside").value) == (4_000, 21_000)
+
+
+CAPTURED: dict[str, Any] = {"kind": "as_captured"}
+PAIR: list[dict[str, Any]] = [{"kind": "full_history"}, SUGGESTED[0]]
 
 
 def test_a_strategy_that_changes_nothing_did_nothing(page: Open, store: Library) -> None:

@@ -17,6 +17,7 @@ from pages.parts.comparison import (
     differing_calls,
     label,
     labels,
+    limit_told,
     parsed,
     settings_line,
     signature,
@@ -53,6 +54,24 @@ def all_played() -> list[Replay]:
 )
 def test_the_suggested_budget_is_half_of_the_peak(peak: int, budget: int) -> None:
     assert suggested_budget(peak) == budget
+
+
+START = "About half of the largest recorded prompt, so that every strategy has to work"
+
+
+@pytest.mark.parametrize(
+    ("soft", "beside", "said"),
+    [
+        (4_500, 0, f"{START}."),
+        (4_500, 2_000, f"{START}; 2,000 more are left for what is not recorded."),
+        (4_501, 0, ""),
+        (4_000, 3_000, "Of a budget of 7,000, 3,000 are left for what is not recorded."),
+        (None, 0, ""),
+        (None, 3_000, ""),
+    ],
+)
+def test_where_a_soft_limit_comes_from(soft: int | None, beside: int, said: str) -> None:
+    assert limit_told(soft, beside, 8_961) == said
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.export import pinned
 from core.readers import read
@@ -77,11 +78,70 @@ def test_every_figure_says_how_it_was_made(page: Open, store: Library) -> None:
 
 def test_reported_usage_is_billed_and_what_is_missing_is_about(page: Open, store: Library) -> None:
     number = add(store, usage=[Usage(input=7_000, cache_read=3_500)] * 3)
-    largest = int(metrics(page(PAGE, transcript=number))["Peak in window"])
+    largest = int(metrics(page(PAGE, transcript=add(store)))["Peak in window"])
     app = page(PAGE, transcript=number)
     assert [card.delta for card in app.metric if card.label == "Billed input"] == ["50% cache read"]
     assert metrics(app)["Billed input"] == "21,000"
     assert metrics(app)["Not recorded"] == f"about {round(7_000 - largest, -2):,}"
+
+
+def peak_card(app: AppTest) -> tuple[str, str, str, str]:
+    card = app.metric[0]
+    return card.label, card.value, card.delta, card.proto.help
+
+
+@pytest.mark.parametrize(
+    ("beyond", "soft", "shown_card"),
+    [
+        (0, "100", ("Peak in window", "{sent:,}", "{share:.0%} of soft budget", ".")),
+        (7_000, "9000", ("Peak as sent", "{sent:,}", "{share:.0%} of soft budget", ", of which {peak} tokens are ")),
+        (
+            7_000,
+            "5000",
+            ("Peak as sent", "{sent:,}", "{share:.0%} of soft budget", " and about 7,000 are not."),
+        ),
+        (-12, "100", ("Peak as sent", "{sent:,}", "{share:.0%} of soft budget", ", as reported; counted are {peak}.")),
+        (7_000, "0", ("Peak as sent", "{sent:,}", "over any budget", ".")),
+    ],
+)
+def test_the_largest_prompt_meets_the_budget_as_it_was_sent(
+    page: Open, store: Library, beyond: int, soft: str, shown_card: tuple[str, ...]
+) -> None:
+    counted = replay(store.get(int(add(store))), {"strategy": {"kind": "as_captured"}}).calls["in_window"]
+    usage = [Usage(input=tokens + beyond) for tokens in counted]
+    app = page(PAGE, transcript=add(store, usage=usage), soft=soft)
+    sent = max(counted) + beyond
+    figures = {"peak": max(counted), "sent": sent, "share": sent / (int(soft) or 1)}
+    label, value, share, help_text = (text.format(**figures) for text in shown_card)
+    assert peak_card(app)[:3] == (label, value, share)
+    assert peak_card(app)[3].startswith("The largest prompt as sent: call 3")
+    assert help_text in peak_card(app)[3]
+
+
+def test_a_share_without_parts_of_unknown_size_is_the_least(page: Open, store: Library) -> None:
+    transcript = replace(sample(), notes=("system prompt not recorded",), session="lacks")
+    app = page(PAGE, transcript=str(store.add(transcript).id), soft="20000")
+    assert peak_card(app)[2:] == (
+        "at least 45% of budget",
+        "The largest prompt as sent: call 20, without the system prompt, which is not recorded.",
+    )
+
+
+def test_the_call_that_is_shown_first_is_the_largest_as_sent(page: Open, store: Library) -> None:
+    usage = [Usage(input=tokens) for tokens in (900, 5_000, 1_000)]
+    app = page(PAGE, transcript=add(store, usage=usage))
+    assert "**Call 2** of 3" in shown(app)
+    assert peak_card(app)[1] == "5,000"
+
+
+def test_compare_opens_with_what_a_soft_limit_leaves_to_what_is_recorded(page: Open, store: Library) -> None:
+    counted = replay(store.get(int(add(store))), {"strategy": {"kind": "as_captured"}}).calls["in_window"]
+    number = add(store, usage=[Usage(input=tokens + 400) for tokens in counted])
+    for soft, given in (("450", {"budget": "50", "beside": "400"}), ("300", {"budget": "300"})):
+        app = page(PAGE, transcript=number, soft=soft)
+        app.button(key="to_compare").click()
+        run(app)
+        assert {key: app.query_params[key] for key in ("budget", "beside") if key in app.query_params} == given
 
 
 def test_more_read_from_the_cache_than_was_sent_is_not_believed(page: Open, store: Library) -> None:

@@ -102,13 +102,13 @@ def lost(app: AppTest) -> list[str]:
 
 def test_a_new_process_takes_the_references_that_are_kept(page: Open, store: Library) -> None:
     first = lost(page(PAGE, transcript=id_of(store)))
-    assert not any(cell.startswith("0 of 0") for cell in first)
+    assert not any(cell == "none used" for cell in first)
     with store.engine.begin() as connection:
         connection.execute(text("DELETE FROM scorecard"))
         connection.execute(text("UPDATE analysis SET value = '[]' WHERE counter LIKE 'references:%'"))
     st.cache_resource.clear()
     references._MEMO.clear()
-    assert lost(page(PAGE, transcript=id_of(store))) == ["0 of 0"] * 3
+    assert lost(page(PAGE, transcript=id_of(store))) == ["none used"] * 3
     references._MEMO.clear()
 
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.replay import Replay, replay
 from core.scorecard import Scorecard, scorecard
-from pages.parts.score import Cell, measures
+from pages.parts.measure import Cell
+from pages.parts.score import measures
 from tests.pages_app import sample
 
 STRATEGIES: list[dict[str, Any]] = [
@@ -73,6 +76,66 @@ def test_counts_that_were_too_high_are_taken_off() -> None:
     assert rows["Counted too much, tokens"] == ["−70", "−70"] and "Not recorded, tokens" not in rows
     assert rows["Sent in all, tokens"] == ["930", "930"]
     assert rows["Billed as reported, tokens"] == ["900 in 19 of 20 calls", "—"]
+
+
+def test_what_is_sent_and_what_is_recorded_are_told_apart_where_they_differ() -> None:
+    plain = scorecard(played(STRATEGIES[1]))
+    names = [row.name for row in measures(plain, [plain])]
+    assert names[:2] == ["Peak in window, tokens", "Sum over calls, tokens"]
+    assert names[2:4] == ["Calls over budget", "Largest excess, tokens"]
+    captured = replace(
+        plain, peak=900, peak_sent=1_500, sum_tokens=1_000, sent_tokens=4_000, over_budget=9, over_budget_recorded=4,
+        largest_excess=700,
+    )  # fmt: skip
+    cut = replace(captured, peak=300, peak_sent=900, over_budget=5, over_budget_recorded=0, largest_excess=100)
+    rows = {row.name: texts(row.cells) for row in measures(captured, [cut])}
+    assert rows["Peak as recorded, tokens"] == ["900", "300  −67%"]
+    assert rows["Peak as sent, tokens"] == ["1,500", "900  −40%"]
+    assert rows["Calls over budget, as sent"] == ["9", "5"]
+    assert rows["Calls over budget, as recorded"] == ["4", "0"]
+    assert rows["Largest excess as sent, tokens"] == ["700", "100"]
+    assert not rows.keys() & {"Peak in window, tokens", "Calls over budget", "Largest excess, tokens"}
+    alike = replace(cut, over_budget=0)
+    same = {row.name for row in measures(replace(captured, over_budget=4), [alike])}
+    assert "Calls over budget, as sent" in same and "Calls over budget, as recorded" not in same
+
+
+@given(first=st.floats(1e-5, 50), second=st.floats(1e-5, 50))
+def test_the_percentage_of_a_cost_is_that_of_the_amounts_shown(first: float, second: float) -> None:
+    captured = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=first, cost_unknown_calls=0)
+    rows = {row.name: texts(row.cells) for row in measures(captured, [replace(captured, cost_known_usd=second)])}
+    before, after = rows["Cost, predicted, US dollars"]
+    amount, _, percent = after.partition("  ")
+    shown = [float(text.replace(",", "")) for text in (before, amount)]
+    said = float(percent.replace("−", "-").rstrip("%") or 0) / 100
+    assert said == pytest.approx((shown[1] - shown[0]) / shown[0], abs=0.0051, rel=0.01)
+    assert said == pytest.approx((second - first) / first, abs=0.02, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("costs", "shown"),
+    [
+        ((0.00086, 0.00084), ["0.000860", "0.000840  −2%"]),
+        ((0.0009, 0.0008), ["0.000900", "0.000800  −11%"]),
+        ((3.3335, 0.01), ["3.3335", "0.0100  −100%"]),
+        ((2.0, 2.001), ["2.0000", "2.0010  +0.05%"]),
+        ((2.0, 2.00001), ["2.0000", "2.0000"]),
+        ((0.0, 0.5), ["0.0000", "0.5000"]),
+    ],
+)
+def test_small_costs_have_the_decimals_that_tell_them(costs: tuple[float, float], shown: list[str]) -> None:
+    captured = replace(scorecard(played(STRATEGIES[1])), cost_known_usd=costs[0], cost_unknown_calls=0)
+    rows = {row.name: texts(row.cells) for row in measures(captured, [replace(captured, cost_known_usd=costs[1])])}
+    assert rows["Cost, predicted, US dollars"] == shown
+
+
+def test_uses_that_nobody_made_are_said_in_words() -> None:
+    card = replace(scorecard(played(STRATEGIES[1])), references_used=0, references_lost=0, lines_copied=0, refetches=0)
+    rows = {row.name: texts(row.cells) for row in measures(card, [card])}
+    assert rows["References lost"] == ["—", "none used"]
+    assert rows["Copied lines lost"] == ["—", "none copied"]
+    assert "Refetches made likelier" not in rows
+    assert not any("0 of 0" in text for cells in rows.values() for text in cells)
 
 
 def test_losses_are_counts_with_a_share_where_it_tells() -> None:

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from core.config import BudgetConfig
 from core.readers import read
 from core.replay import replay
 from core.scorecard import UPPER_BOUND, scorecard
 from core.transcript import Usage
-from pages.parts.score_notes import notes, replies
+from pages.parts.score_notes import notes, replies, within_as_given
 from pages.parts.score_view import explained
 from storage import Library
+from tests.advice_runs import chat
 from tests.pages_app import Open, page, sample, sample_database, shown, store
+from tests.test_advice_sizes import reported
 from tests.test_cost import FULL, talk
 
 __all__ = ["page", "sample_database", "store"]
@@ -39,6 +42,28 @@ FIRST = "What is read from the cache is unknown in 1 call: call 1 (what was cach
 def test_replies_that_are_not_taken_from_usage_are_told(too_low: int, missing: int, said: str) -> None:
     card = scorecard(replay(talk(), FULL))
     assert replies(replace(card, replies_reported_too_low=too_low, replies_not_reported=missing)) == said
+
+
+@pytest.mark.parametrize(
+    ("beside", "said"),
+    [
+        (
+            0,
+            ["In 20 of 20 calls, a, b keep to the soft budget of 3,000 by what they are given, but not by what is"],
+        ),
+        (3_000, []),
+        (
+            2_000,
+            ["In 5 of 20 calls, a, b keep to the soft budget of 3,000 by what they are given, but not to 5,000"],
+        ),
+    ],
+)
+def test_configurations_that_keep_to_their_limit_are_told_of_what_is_sent(beside: int, said: list[str]) -> None:
+    made = replay(reported(chat(20), 3_000), {"budget": {"soft_limit": 3_000}, "strategy": {"kind": "full_history"}})
+    told = list(within_as_given({"a": made, "b": made}, BudgetConfig(soft_limit=3_000 + beside)))
+    assert len(told) == len(said)
+    assert all(sentence.startswith(begins) for sentence, begins in zip(told, said, strict=True))
+    assert list(within_as_given({"a": made}, BudgetConfig(soft_limit=9_000))) == []
 
 
 def test_what_the_table_means_names_the_bill_where_there_is_one() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from core.config import strategy_kinds
+from core.config import BudgetConfig, strategy_kinds
 from core.export import exported
 from core.findings import findings
 from core.fingerprint import engine_fingerprint
@@ -21,7 +21,16 @@ from core.identity import transcript_sha256
 from core.readers import read
 from core.replay import Replay, replay
 from core.retention import retention
-from core.scorecard import Key, Scorecard, ScorecardError, configuration_sha256, is_current, scorecard, scorecard_key
+from core.scorecard import (
+    Key,
+    Scorecard,
+    ScorecardError,
+    configuration_sha256,
+    held_against_budget,
+    is_current,
+    scorecard,
+    scorecard_key,
+)
 from core.transcript import Transcript, Usage
 from tests.runs import result, run, says, tool, user, uses
 
@@ -162,8 +171,25 @@ def test_a_strategy_that_changes_nothing_did_nothing() -> None:
 def test_over_budget_is_counted() -> None:
     made = played({"kind": "full_history"}, 1)
     card = scorecard(made)
-    assert card.over_budget == 4
+    assert card.over_budget == card.over_budget_recorded == 4
     assert card.largest_excess == max(made.calls["in_window"]) - 1
+
+
+def test_a_replay_is_held_against_another_budget_than_it_was_planned_for() -> None:
+    made = played({"kind": "full_history"}, 1)
+    card = scorecard(made)
+    assert card.findings["over_budget"] == 1
+    judged = made.judged_by(BudgetConfig(soft_limit=max(made.calls["in_window"]) - 5))
+    held = held_against_budget(card, judged, findings(judged))
+    assert (held.over_budget, held.over_budget_recorded, held.largest_excess) == (1, 4, 5)
+    enough = made.judged_by(BudgetConfig(soft_limit=100_000))
+    fits = held_against_budget(card, enough, findings(enough))
+    assert (fits.over_budget, fits.largest_excess) == (0, 0)
+    assert "over_budget" not in fits.findings and fits.findings_by_level["error"] == 0
+    rest = {"over_budget", "largest_excess", "findings", "findings_by_level"}
+    assert {key: value for key, value in fits.as_json().items() if key not in rest} == {
+        key: value for key, value in card.as_json().items() if key not in rest
+    }
 
 
 def test_what_is_unknown_is_none_and_not_zero() -> None:

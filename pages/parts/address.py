@@ -18,6 +18,7 @@ TOKENS = "a number of tokens, 0 or more"
 TAKES = {
     "budget": f"a soft limit is {TOKENS}",
     "soft": f"a soft limit is {TOKENS}",
+    "beside": f"what is left beside a soft limit is {TOKENS}",
     "window": "a window is a number of tokens, 1 or more",
     "max_output": f"what is set aside for the answer is {TOKENS}",
     "reserve": "what is kept free is a percentage from 0 to 99",

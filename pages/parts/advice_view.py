@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -20,7 +19,7 @@ from core.wording import counted
 from core.work_units import Work
 
 from .advice_tree_view import UNASKED, folded, tree_html
-from .compare_state import BUDGET
+from .compare_state import limits_in_address
 from .comparison import settings_line, written
 from .edge import escaped
 from .limits import Limits
@@ -56,23 +55,20 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Use this", icon=":material/compare_arrows:", type="primary", key="use_advice",
                      help="Opens Compare with this configuration beside the whole history."):  # fmt: skip
-            st.switch_page("compare.py", query_params=compare_address(opened, _limits(found, limits), said))
+            st.switch_page("compare.py", query_params=compare_address(opened, found, limits, said))
         st.caption(escaped(_in_words(said)), width="content")
         if found.dearer:
             st.caption(f":orange[:material/payments:] {escaped(found.dearer)}", width="content")
     if found.prompt.sizes.hidden:
-        st.caption(
-            f"Compare opens with a soft limit of {counted(max(0, found.prompt.allowed), 'token')}: what"
-            f" {found.prompt.budget:,} leave beside what is not recorded, which no strategy sees. Read there"
-            " what is over the budget as recorded."
-        )
+        st.caption(f"Compare opens with {_opens_with(found)}.")
 
 
-def _limits(found: Advised, limits: Limits) -> Limits:
-    """Return the limits under which the advice was tried: less than those of the page where something is hidden."""
-    if found.config is None or not found.prompt.sizes.hidden:
-        return limits
-    return replace(limits, budget={**limits.budget, "soft_limit": found.config.budget.soft_limit})
+def _opens_with(found: Advised) -> str:
+    """Return the limit of what strategies are given, in words."""
+    return (
+        f"a soft limit of {counted(max(0, found.prompt.allowed), 'token')}: what {found.prompt.budget:,} leave beside"
+        " what is not recorded, which no strategy sees"
+    )
 
 
 def _in_words(said: Mapping[str, Any]) -> str:
@@ -89,14 +85,14 @@ def _settings(part: Mapping[str, Any]) -> str:
     return ", ".join(words) or "rules said once, examples on demand"
 
 
-def compare_address(opened: Opened, limits: Limits, said: Mapping[str, Any]) -> dict[str, str]:
-    """Return the address of Compare with a configuration beside the whole history, under the same soft limit.
+def compare_address(opened: Opened, found: Advised | None, limits: Limits, said: Mapping[str, Any]) -> dict[str, str]:
+    """Return the address of Compare with a configuration beside the whole history, under the same budget.
 
     Model, window and reserve are bound to the address by widgets that both pages have, so nobody else may write them.
     """
-    soft = limits.budget["soft_limit"]
+    tried = limits if found is None else limits.for_strategies(found.prompt.sizes)
     address = {TRANSCRIPT: str(opened.summary.id), "a": written(said), "b": written(WHOLE)}
-    return address if soft is None else {**address, BUDGET: str(soft)}
+    return {**address, **limits_in_address(tried)}
 
 
 def tree(found: Advised) -> None:
@@ -193,13 +189,15 @@ def work_units(work: Work, hidden: int = 0) -> None:
         st.caption(f"The first {len(shown):,} of {len(work.units):,} are shown.")
 
 
-def presets(opened: Opened, limits: Limits) -> None:
+def presets(found: Advised | None, opened: Opened, limits: Limits) -> None:
     """Show the named starts, each a way to Compare."""
     st.markdown("**Or start from a preset**")
+    if found is not None and limits.for_strategies(found.prompt.sizes) is not limits:
+        st.caption(f"Here the budget of a preset is {_opens_with(found)}.")
     for cell, preset in zip(st.columns(len(PRESETS)), PRESETS.values(), strict=True):
         with cell.container(border=True, height="stretch"):
             st.markdown(f"**{preset.title}**")
             st.caption(escaped(preset.purpose))
             st.space("stretch")
             if st.button("Compare", key=f"preset_{preset.name}", icon=":material/compare_arrows:"):
-                st.switch_page("compare.py", query_params=compare_address(opened, limits, preset.said))
+                st.switch_page("compare.py", query_params=compare_address(opened, found, limits, preset.said))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.config import Configuration
+from core.config import BudgetConfig, Configuration
 from core.replay import Replay
 from core.wire import body_sha256
 from core.wording import counted
@@ -44,6 +44,8 @@ class Comparison:
     candidates: list[Candidate]
     limits: list[charts.Limit]
     axis: str
+    budget: BudgetConfig
+    """What all that is sent is held against: the limit of the configurations, and what is left beside it."""
 
     @property
     def replays(self) -> list[Replay]:
@@ -71,7 +73,7 @@ def results(found: Comparison) -> None:
     with edge():
         peak = found.opened.figures(found.captured).peak_call + 1
         chart = st.container()
-        score(found.opened, found.captured, found.candidates)
+        score(found.opened, found.captured, found.candidates, found.budget)
         rule_notes(found.candidates)
         call, view = _choice(found, peak)
         hint_lines(found.replays, call - 1)
@@ -113,7 +115,7 @@ def line_points(every: dict[str, Replay], bars: Sequence[Bar]) -> pd.DataFrame:
 
 
 def line_columns(every: dict[str, Replay], bars: Sequence[Bar]) -> pd.DataFrame:
-    """Return one row a bar for the tooltip: place, left, right, call, and tokens by series."""
+    """Return one row a bar for the tooltip: place, left, right, call, tokens by series, and what comes beside them."""
     where = edges(bars)
     frame = pd.DataFrame(
         {
@@ -125,7 +127,8 @@ def line_columns(every: dict[str, Replay], bars: Sequence[Bar]) -> pd.DataFrame:
     )
     for name, replay in every.items():
         frame[name] = [replay.calls["in_window"][bar.call] for bar in bars]
-    return frame
+    beyond = [max(0, next(iter(every.values())).calls["not_recorded"][bar.call] or 0) for bar in bars]
+    return frame.assign(**{palette.NOT_RECORDED: beyond}) if any(beyond) else frame
 
 
 def _choice(found: Comparison, peak: int) -> tuple[int, str]:

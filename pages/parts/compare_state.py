@@ -11,10 +11,12 @@ from streamlit.errors import StreamlitAPIException
 
 from core.config import Configuration
 from core.errors import ConfigError
+from core.sent_sizes import sizes_of
 
 from .address import number_in
-from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggestions, written
-from .limits import Limits
+from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggested_budget, suggestions, written
+from .figures import Figures
+from .limits import BESIDE, Limits
 from .loading import Opened
 from .state import keep_in_address
 from .turns import turn_count
@@ -23,37 +25,55 @@ BUDGET = "budget"
 """The key of the soft limit that all configurations share, and its name in the address."""
 
 
-def said_in_address(opened: Opened, suggested_budget: int) -> dict[str, dict[str, Any]]:
+def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
     """Return the configurations by slot: those of the address, else those seen last, else three suggested ones.
 
-    What is not in the address is put there, with its budget, so that a copied link says all of it. Call it before
-    the budget's widget is shown.
+    What is not in the address is put there, with its budget, so that a copied link says all of it. `own` are the
+    figures that a budget is suggested for. Call it before the budget's widget is shown.
     """
     named = {slot: st.query_params[slot] for slot in SLOTS if slot in st.query_params}
     if named:
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
-        suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), suggested_budget)
-        seen = dict(zip(SLOTS, suggested, strict=False)), suggested_budget
-    shown, budget = seen
+        limit = suggested_budget(own.peak)
+        suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), limit)
+        seen = dict(zip(SLOTS, suggested, strict=False)), limit, max(0, own.most_missing)
+    shown, budget, beside = seen
     _write({slot: written(said) for slot, said in shown.items()})
     asked = number_in(st.query_params.get(BUDGET))
     if asked is None or asked < 0:
-        _set_budget(budget)
+        _set(BUDGET, budget)
+        _set(BESIDE, beside)
     return dict(shown)
 
 
-def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], budget: int | None) -> None:
+def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
     """Keep a comparison for when the viewer comes back to it from another page."""
-    st.session_state[_memory(opened)] = dict(shown), budget
+    st.session_state[_memory(opened)] = dict(shown), limits.budget["soft_limit"], limits.beside
 
 
-def _set_budget(budget: int | None) -> None:
-    st.session_state[BUDGET] = budget
+def _set(key: str, tokens: int | None) -> None:
+    st.session_state[key] = tokens
     # Streamlit writes it into the address itself where the widget was shown before, and refuses anyone else's hand.
     with suppress(StreamlitAPIException):
-        keep_in_address(BUDGET, None if budget is None else str(budget))
+        keep_in_address(key, str(tokens) if tokens or (tokens == 0 and key == BUDGET) else None)
+
+
+def limits_of_recorded(opened: Opened, limits: Limits) -> Limits:
+    """Return what a typed soft limit leaves to what is recorded, by the largest prompt as sent; else the limits."""
+    if limits.budget["soft_limit"] is None or not opened.transcript.calls:
+        return limits
+    config = limits.config(opened.transcript, {"kind": "as_captured"})
+    return limits.for_strategies(sizes_of(opened.replay(config), opened.figures(config).peak_call))
+
+
+def limits_in_address(limits: Limits) -> dict[str, str]:
+    """Return the parameters of a comparison's address that say what its strategies are limited to."""
+    soft = limits.budget["soft_limit"]
+    if soft is None:
+        return {}
+    return {BUDGET: str(soft), **({BESIDE: str(limits.beside)} if limits.beside else {})}
 
 
 def _memory(opened: Opened) -> str:

@@ -44,6 +44,19 @@ def suggested_budget(peak: int) -> int:
     return int(round(half, -digits))
 
 
+def limit_told(soft: int | None, beside: int, peak: int) -> str:
+    """Return where a soft limit comes from, as a sentence; "" where a person may have typed it.
+
+    It is the one that is suggested for a peak in tokens, or what a budget leaves beside what is not recorded.
+    """
+    if soft == suggested_budget(peak):
+        more = f"; {beside:,} more are left for what is not recorded" if beside else ""
+        return f"About half of the largest recorded prompt, so that every strategy has to work{more}."
+    if soft is None or not beside:
+        return ""
+    return f"Of a budget of {soft + beside:,}, {beside:,} are left for what is not recorded."
+
+
 def suggestions(calls: int, turns: int, budget: int | None) -> list[dict[str, Any]]:
     """Return three strategies for a transcript: kept by turns in a conversation, by steps in a run of an agent."""
     if calls > _AGENT_CALLS_A_TURN * max(1, turns):

@@ -18,7 +18,8 @@ class Figures:
     """Tokens of a whole transcript; None where the recording reports nothing.
 
     `missing` is about what the provider counted beyond a recorded prompt, between `least_missing` and `most_missing`;
-    below 0 these say that counts were too high. `peak_sent` is the largest prompt with what is not recorded of it.
+    below 0 these say that counts were too high. `peak_call` has the largest prompt with what is not recorded of it,
+    `peak_sent`; `peak` is the largest one as recorded.
     `has_floor` is false where the recording is known to lack system prompt and tools.
     """
 
@@ -39,14 +40,13 @@ class Figures:
 
 def figures(captured: Replay) -> Figures:
     """Return the figures of a transcript, from its replay as captured."""
-    calls = captured.transcript.calls
-    sent = captured.calls["in_window"]
+    calls, sent = captured.transcript.calls, captured.calls["sent"]
     floors = [captured.plan(call).fixed.tokens for call in range(len(calls))]
     inputs = [call.usage.input for call in calls if call.usage.input is not None]
     cached = [call.usage.cache_read for call in calls if call.usage.cache_read is not None]
     beyond = [tokens for tokens in captured.calls["not_recorded"] if tokens is not None]
     return Figures(
-        peak=max(sent, default=0),
+        peak=max(captured.calls["in_window"], default=0),
         peak_call=max(range(len(sent)), key=sent.__getitem__, default=0),
         entered=sum(captured.calls["entered"]),
         floor=max(floors, default=0),
@@ -57,7 +57,7 @@ def figures(captured: Replay) -> Figures:
         missing=captured.calibration.hidden,
         least_missing=min(beyond, default=0),
         most_missing=max(beyond, default=0),
-        peak_sent=max(captured.calls["sent"], default=0),
+        peak_sent=max(sent, default=0),
         has_floor=fidelity(captured.transcript) != Fidelity.PARTIAL or _has_fixed_part(captured),
     )
 
@@ -86,6 +86,14 @@ def exactness(replay: Replay) -> str:
 def corrected(found: Figures) -> str:
     """Return the sentence on bars whose counts are too high, "" if there are none."""
     return " A line in a bar: so much was reported, less than counted." if found.least_missing < 0 else ""
+
+
+def lines_told(found: Figures) -> str:
+    """Return the sentence on what is sent beside the lines of strategies, which see what is recorded; "" if nothing."""
+    if found.missing:
+        recorded = " Lines and the soft limit are about what is recorded, which is all that a strategy sees:"
+        return f"{recorded} about {about(found.missing)} tokens a call are sent beside it."
+    return " Lines are as counted; the provider reported less." if found.least_missing < 0 else ""
 
 
 def _encoding(counter: Counter) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from core.config import Configuration
+from core.config import BudgetConfig, Configuration
 from core.findings import Finding, Level
 
 from .edge import escaped
@@ -29,8 +29,13 @@ def finding_list(opened: Opened, found: Sequence[Finding], of_what: str) -> None
         _finding(opened, finding, f"to_finding_{place}")
 
 
-def findings_of_each(opened: Opened, configs: Mapping[str, Configuration], labels: Mapping[str, str]) -> None:
-    """Show, once it is unfolded, the findings of one configuration after another, by the keys of `configs`."""
+def findings_of_each(
+    opened: Opened, configs: Mapping[str, Configuration], labels: Mapping[str, str], budget: BudgetConfig
+) -> None:
+    """Show, once it is unfolded, the findings of one configuration after another, by the keys of `configs`.
+
+    `budget` is what they are held against.
+    """
     fold = st.expander("Findings, with the calls they are about", key="compare_findings", on_change="rerun")
     if not fold.open:
         return
@@ -40,7 +45,7 @@ def findings_of_each(opened: Opened, configs: Mapping[str, Configuration], label
             format_func=lambda key: cut_name(labels[key]), label_visibility="collapsed",
         )  # fmt: skip
         name = labels[chosen]
-        finding_list(opened, opened.findings(configs[chosen]), f"what {escaped(name)} sends")
+        finding_list(opened, opened.findings(configs[chosen], budget), f"what {escaped(name)} sends")
 
 
 def _finding(opened: Opened, finding: Finding, key: str) -> None:

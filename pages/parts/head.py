@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.advice_sizes import Sizes
 from core.config import Configuration
 from core.engine import soft_budget
 from core.replay import Replay
+from core.sent_sizes import sizes_of
 from core.transcript import ROOT, Fidelity, Transcript
 from core.wording import counted
 
@@ -76,10 +78,8 @@ def long_names(opened: Opened) -> list[str]:
 
 def cards(found: Figures, captured: Replay, config: Configuration) -> None:
     """Show the five figures."""
-    soft = soft_budget(config)
-    share = f"{found.peak / soft:.0%} of soft budget" if soft else "no limit set" if soft is None else "over any budget"
     cells = st.columns(5)
-    _card(cells[0], "Peak in window", f"{found.peak:,}", share, _peak_help(found))
+    _peak(cells[0], found, captured, config)
     _card(
         cells[1], "Entered", f"{found.entered:,}", "new tokens, all calls", "Each message counted once, when it came."
     )
@@ -88,11 +88,29 @@ def cards(found: Figures, captured: Replay, config: Configuration) -> None:
     _missing(cells[4], found)
 
 
-def _peak_help(found: Figures) -> str:
-    said = f"The largest prompt as recorded: call {found.peak_call + 1}. Budgets are about what is recorded."
-    if found.peak_sent == found.peak:
-        return said
-    return f"{said} The largest as sent, with what is not recorded: {found.peak_sent:,}."
+def _peak(cell: st.delta_generator.DeltaGenerator, found: Figures, captured: Replay, config: Configuration) -> None:
+    """Show the largest prompt as it was sent: that is what has to fit."""
+    label = "Peak in window" if found.peak_sent == found.peak else "Peak as sent"
+    recorded, sizes = captured.calls["in_window"][found.peak_call], sizes_of(captured, found.peak_call)
+    help_text = f"The largest prompt as sent: call {found.peak_call + 1}{_of_it(sizes, recorded)}."
+    _card(cell, label, f"{found.peak_sent:,}", budget_share(soft_budget(config), sizes, recorded), help_text)
+
+
+def budget_share(soft: int | None, sizes: Sizes, recorded: int) -> str:
+    """Return which share of the soft budget a prompt of so many recorded tokens has as sent."""
+    if not soft:
+        return "no limit set" if soft is None else "over any budget"
+    share = f"{1 - sizes.free(recorded):.0%}"
+    return f"at least {share} of budget" if sizes.is_unknown else f"{share} of soft budget"
+
+
+def _of_it(sizes: Sizes, recorded: int) -> str:
+    """Return how a prompt as sent differs from what is recorded of it, as part of a sentence; "" if it does not."""
+    if sizes.hidden:
+        return f", of which {counted(recorded, 'token', 'is', 'are')} recorded and about {sizes.hidden:,} are not"
+    if sizes.is_unknown:
+        return sizes.beside
+    return f", as reported; counted are {recorded:,}" if sizes.not_recorded else ""
 
 
 def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int) -> None:

@@ -115,7 +115,7 @@ def _columns() -> dict[str, Any]:
         "models": text(width=150),
         "calls": number(format="localized", width=50),
         "messages": number(format="localized", width=74),
-        "peak window": number(format="localized", help="Tokens of the largest prompt, by our own count.", width=92),
+        "peak window": number(format="localized", help="Tokens of the largest prompt as sent.", width=92),
         "tags": st.column_config.MultiselectColumn(width=72),
         "imported": st.column_config.DatetimeColumn(format="D MMM YYYY", width=92),
         "": st.column_config.ButtonColumn(type="tertiary", width=46, key="row_action"),

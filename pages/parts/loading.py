@@ -21,7 +21,7 @@ from core.findings import Finding, findings
 from core.identity import transcript_sha256
 from core.replay import Replay, replay
 from core.replay_violations import Violations, new_violations_of
-from core.scorecard import Scorecard, is_current, scorecard, scorecard_key
+from core.scorecard import Scorecard, held_against_budget, is_current, scorecard, scorecard_key
 from core.transcript import Transcript
 from storage import Library, StorageError, Summary, library
 
@@ -61,9 +61,15 @@ class Opened:
         key = (self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
         return _advice(*key, call, published, exact)
 
-    def scorecard(self, config: Configuration) -> Scorecard:
-        """Return everything that the transcript's replay under a configuration is judged by."""
-        return _scorecard(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+    def scorecard(self, config: Configuration, budget: BudgetConfig | None = None) -> Scorecard:
+        """Return everything that the transcript's replay under a configuration is judged by.
+
+        `budget` is another one to hold it against, as for `findings`.
+        """
+        card = _scorecard(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        if budget is None or budget == config.budget:
+            return card
+        return held_against_budget(card, self.replay(config).judged_by(budget), self.findings(config, budget))
 
     def findings(self, config: Configuration, budget: BudgetConfig | None = None) -> list[Finding]:
         """Return what is worth a look in the transcript's replay under a configuration, held against its own budget.

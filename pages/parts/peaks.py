@@ -1,4 +1,4 @@
-"""The peak window of listed transcripts: counted once, then kept in the database.
+"""The peak window of listed transcripts, as sent: counted once, then kept in the database.
 
 Counting a transcript takes from milliseconds to seconds, so a list counts only a few that it does not know yet, and
 the others when they are opened or at the next look.
@@ -39,7 +39,7 @@ def _counted(store: Library, summaries: Sequence[Summary]) -> Iterator[tuple[byt
 def count_peak(store: Library, summary: Summary) -> int:
     """Count the peak of a transcript and keep it, if the database can be written."""
     opened = open_transcript(store, summary.id)
-    peak = opened.figures(captured_config(opened.transcript)).peak
+    peak = opened.figures(captured_config(opened.transcript)).peak_sent
     with suppress(StorageError):  # it can be counted again
         store.analyses.put(KEY, {_hash(summary): peak}, summary.id)
     return peak

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from core.config import BudgetConfig
+from core.engine import soft_budget
 from core.replay import Replay
 from core.reported_cost import reported_cost
 from core.scorecard import Scorecard
+from core.sent_sizes import fits_as_recorded
 from core.unknown_calls import Unknown, unknown_costs, unknown_reads, unreported
 from core.wording import agreeing, counted
 
@@ -23,6 +26,24 @@ def notes(card: Scorecard, captured: Replay, replays: Mapping[str, Replay]) -> l
     costs = _of_each("Predicted cost", lambda made: unknown_costs(made.cost), captured, replays)
     said = [replies(card), *(_of_reports(captured) if card.billed_calls else ()), *reads, *costs]
     return [sentence for sentence in said if sentence]
+
+
+def within_as_given(replays: Mapping[str, Replay], budget: BudgetConfig) -> Iterator[str]:
+    """Yield which configurations keep to their limit where calls are over the budget as sent: they see no more."""
+    found: dict[int, list[str]] = {}
+    for name, made in replays.items():
+        if calls := len(fits_as_recorded(made.judged_by(budget))):
+            found.setdefault(calls, []).append(name)
+    for calls, names in found.items():
+        made = replays[names[0]]
+        limit, whole = soft_budget(made.config), soft_budget(made.judged_by(budget).config)
+        keep, given = agreeing(len(names), "keeps", "keep"), agreeing(len(names), "it is", "they are")
+        other = "" if limit == whole else f"to {whole:,} "
+        yield (
+            f"In {calls:,} of {counted(len(made.transcript.calls), 'call')}, {', '.join(names)} {keep} to the soft"
+            f" budget of {limit:,} by what {given} given, but not {other}by what is sent: what is not recorded comes on"
+            " top."
+        )
 
 
 def _of_reports(captured: Replay) -> Iterator[str]:

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.config import Configuration
+from core.config import BudgetConfig, Configuration
 from core.scorecard import UPPER_BOUND, Scorecard
 
 from .comparison import CAPTURED, Candidate
 from .edge import escaped
 from .findings_view import findings_of_each
 from .loading import Opened
-from .score import Measure, measures
-from .score_notes import notes
+from .measure import Measure
+from .score import measures
+from .score_notes import notes, within_as_given
 from .state import is_dark
 from .texts import named_column
 
@@ -23,12 +24,17 @@ NARROW = 4
 """From so many configurations on their columns are narrow, so that all of them stand on a page of 1,280 pixels."""
 
 
-def score(opened: Opened, captured_config: Configuration, candidates: Sequence[Candidate]) -> None:
-    """Show the scorecard, what is broken, what its words mean, and the findings that it counts."""
+def score(
+    opened: Opened, captured_config: Configuration, candidates: Sequence[Candidate], budget: BudgetConfig
+) -> None:
+    """Show the scorecard, what is broken, what its words mean, and the findings that it counts.
+
+    `budget` is what all that is sent is held against.
+    """
     names = [candidate.label for candidate in candidates]
     violations = [opened.violations(candidate.config) for candidate in candidates]
-    captured = opened.scorecard(captured_config)
-    rows = measures(captured, [opened.scorecard(candidate.config) for candidate in candidates])
+    captured = opened.scorecard(captured_config, budget)
+    rows = measures(captured, [opened.scorecard(candidate.config, budget) for candidate in candidates])
     table, best = score_table(rows, [CAPTURED, *names])
     ink = "#5eead4" if is_dark() else "#0f766e"
     marked = best.map(lambda is_best: f"color: {ink}; font-weight: 600" if is_best else "")
@@ -45,10 +51,11 @@ def score(opened: Opened, captured_config: Configuration, candidates: Sequence[C
             st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
     st.caption(explained(captured))
     replays = {candidate.label: candidate.replay for candidate in candidates}
-    if said := notes(captured, opened.replay(captured_config), replays):
+    said = [*within_as_given(replays, budget), *notes(captured, opened.replay(captured_config), replays)]
+    if said:
         st.caption(escaped(" ".join(said)))
     configs = {CAPTURED: captured_config, **{candidate.slot: candidate.config for candidate in candidates}}
-    findings_of_each(opened, configs, dict(zip(configs, [CAPTURED, *names], strict=True)))
+    findings_of_each(opened, configs, dict(zip(configs, [CAPTURED, *names], strict=True)), budget)
 
 
 def explained(captured: Scorecard) -> str:
