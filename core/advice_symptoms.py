@@ -16,7 +16,7 @@ from .findings_fixed_part import core_tokens
 from .references import references_of
 from .refetches import refetches
 from .validity import validate
-from .wording import agreeing, counted
+from .wording import agreeing, counted, counted_or_no
 
 TOOL_SHARE = 0.4
 INSTRUCTION_SHARE = 0.25
@@ -68,7 +68,9 @@ def jumps_after_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "jumps after particular calls; adding a tool broke it",
         share >= TOOL_SHARE or (0 < over <= largest),
-        f"tool results are {share:.0%} of {_whole(prompt)}; the {LARGEST} largest have {counted(largest, 'token')}",
+        f"tool results are {share:.0%} of {_whole(prompt)}; the {LARGEST} largest have {counted(largest, 'token')}"
+        if prompt.results
+        else "there is no tool result",
         "3A",
     )
 
@@ -104,8 +106,9 @@ def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
     return Symptom(
         "repeats a call that it already made",
         bool(split),
-        f"{counted(len(split), 'call', 'stands', 'stand')} without a result;"
-        f" {counted(again, 'result', 'was', 'were')} fetched again up to call {prompt.call + 1} with nothing changed",
+        f"{counted_or_no(len(split), 'call', 'stands', 'stand')} without a result;"
+        f" {counted_or_no(again, 'result', 'was', 'were')} fetched again up to call {prompt.call + 1} with nothing"
+        " changed",
         "repair pairs, then 3A",
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-__all__ = ["agreeing", "counted", "filled", "plural"]
+__all__ = ["agreeing", "counted", "counted_or_no", "filled", "plural"]
 
 _FIELD = re.compile(r"\{(\w+)\}(?: (line|message|token)s\b)?")
 
@@ -18,6 +18,11 @@ def counted(number: int, noun: str, one: str = "", many: str = "") -> str:
     """Return a number with its noun, and what follows one or many: "1 summary is", "2 summaries are", "1,200 calls"."""
     said = f"{number:,} {noun if abs(number) == 1 else plural(noun)}"
     return f"{said} {agreeing(number, one, many)}".rstrip()
+
+
+def counted_or_no(number: int, noun: str, one: str = "", many: str = "") -> str:
+    """Return what `counted` does, and "no call stands" where there is none: a sentence of zeros reads like a fault."""
+    return f"no {noun} {one}".rstrip() if number == 0 else counted(number, noun, one, many)
 
 
 def plural(noun: str) -> str:

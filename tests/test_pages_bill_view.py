@@ -36,7 +36,7 @@ __all__ = ["page", "sample_database", "store"]
             "gpt-4o",
             [
                 "Tokens sent in all by 3 calls: reported in 2, calibrated in 1.",
-                "Not recorded: 100 tokens, the same in every call.",
+                "Not recorded: 100 tokens, reported in 2 of 3 calls.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),
@@ -45,7 +45,7 @@ __all__ = ["page", "sample_database", "store"]
             "claude-sonnet-4-5",
             [
                 "Tokens sent in all by 3 calls: reported in 2, an estimate in 1.",
-                "Not recorded: 100 tokens in the median, 100 to 140 a call.",
+                "Not recorded: 100 tokens in the median, 100 to 140 a call, reported in 2 of 3 calls.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),
@@ -55,6 +55,51 @@ __all__ = ["page", "sample_database", "store"]
             [
                 "Tokens sent in all by 3 calls: reported in 3.",
                 "In tokens a call, counts are 10 to 12 too high; all figures follow the reports.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [100, 100, 100],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 3 calls: reported in 3.",
+                "Not recorded: 100 tokens, the same in every call.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [100, None],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 2 calls: reported in 1, calibrated in 1.",
+                "Not recorded: 100 tokens, reported in 1 of 2 calls.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [None, 100],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 2 calls: exact in 1, reported in 1.",
+                "Not recorded: 100 tokens, reported in 1 of 2 calls.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [-10, None],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 2 calls: reported in 1, calibrated in 1.",
+                "In tokens a call, counts are 10 too high, reported in 1 of 2 calls; all figures follow the reports.",
+                "Too few calls could be predicted to say how far counts drift.",
+            ],
+        ),
+        (
+            [0, None, None],
+            "gpt-4o",
+            [
+                "Tokens sent in all by 3 calls: reported in 1, calibrated in 2.",
+                "Counts equal the reports, reported in 1 of 3 calls.",
                 "Too few calls could be predicted to say how far counts drift.",
             ],
         ),

@@ -261,3 +261,9 @@ def test_exactness_is_said_in_a_sentence(counter: dict[str, Any], text: str) -> 
 )
 def test_the_range_of_what_is_not_recorded(least: int, most: int, said: str) -> None:
     assert missing_range(least, most) == said
+
+
+@pytest.mark.parametrize("least", [0, 40])
+def test_what_only_some_calls_report_is_not_said_of_every_call(least: int) -> None:
+    assert missing_range(least, least, "reported in 1 of 2 calls") == "reported in 1 of 2 calls"
+    assert missing_range(least, 90, "reported in 2 of 3 calls") == f"{least} to 90 a call"

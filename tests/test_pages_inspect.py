@@ -118,6 +118,14 @@ def test_the_largest_prompt_meets_the_budget_as_it_was_sent(
     assert help_text in peak_card(app)[3]
 
 
+@pytest.mark.parametrize("usage", [[Usage(input=500), Usage()], [Usage(), Usage(input=500)]])
+def test_what_one_of_two_calls_reports_is_not_said_of_both(page: Open, store: Library, usage: list[Usage]) -> None:
+    app = page(PAGE, transcript=add(store, usage=usage, turns=2))
+    notes = {card.label: card.delta for card in app.metric}
+    assert (notes["Billed input"], notes["Not recorded"]) == ("1 of 2 calls", "reported in 1 of 2 calls")
+    assert "in every call" not in shown(app)
+
+
 def test_a_share_without_parts_of_unknown_size_is_the_least(page: Open, store: Library) -> None:
     transcript = replace(sample(), notes=("system prompt not recorded",), session="lacks")
     app = page(PAGE, transcript=str(store.add(transcript).id), soft="20000")

@@ -14,7 +14,7 @@ import pytest
 from core.advice import advised
 from core.findings import findings
 from core.replay import replay
-from core.wording import agreeing, counted, filled, plural
+from core.wording import agreeing, counted, counted_or_no, filled, plural
 from storage import Library
 from storage.importing import import_path
 from tests.pages_app import Open, page, sample_database, shown, store
@@ -55,6 +55,14 @@ IN_PROMPTS = {
 )
 def test_a_number_has_its_noun(number: int, noun: str, said: str) -> None:
     assert counted(number, noun) == said
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "no call stands"), (1, "1 call stands"), (2, "2 calls stand"), (1200, "1,200 calls stand")]
+)
+def test_none_is_said_in_words(number: int, said: str) -> None:
+    assert counted_or_no(number, "call", "stands", "stand") == said
+    assert counted_or_no(0, "call") == "no call"
 
 
 def test_a_verb_agrees() -> None:

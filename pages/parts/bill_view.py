@@ -19,7 +19,7 @@ from core.tokens import Counter, Exactness, TiktokenCounter
 from core.wording import agreeing, counted
 
 from .edge import escaped
-from .figures import missing_range
+from .figures import missing_range, partly_reported
 
 EXPLAINED = (
     "A prediction is what the calls before had beyond their counts, added to a call's own count. Bias is by how much"
@@ -62,7 +62,7 @@ def sentences(captured: Replay) -> list[str]:
     if calibration.hidden is None:
         return [*said, "No usage was reported, so nothing says how far these counts are off."]
     beyond = [tokens for tokens in calibration.not_recorded if tokens is not None]
-    said.append(_beyond(calibration.hidden, min(beyond), max(beyond)))
+    said.append(_beyond(calibration.hidden, min(beyond), max(beyond), partly_reported(captured)))
     if calibration.problem:
         said.append(calibration.problem)
     if not calibration.by_model:
@@ -70,14 +70,15 @@ def sentences(captured: Replay) -> list[str]:
     return said
 
 
-def _beyond(middle: int, least: int, most: int) -> str:
+def _beyond(middle: int, least: int, most: int, partly: str) -> str:
     if least == most == 0:
-        return "Counts equal the reports in every call."
-    calls = missing_range(least, most)
+        return f"Counts equal the reports{f', {partly}' if partly else ' in every call'}."
+    calls = missing_range(least, most, partly)
+    where = f", {partly}" if partly and calls != partly else ""
     if most <= 0:
-        return f"In tokens a call, {calls}; all figures follow the reports."
+        return f"In tokens a call, {calls}{where}; all figures follow the reports."
     tokens = counted(middle, "token").replace("-", "−")
-    return f"Not recorded: {tokens}{'' if least == most else ' in the median'}, {calls}."
+    return f"Not recorded: {tokens}{'' if least == most else ' in the median'}, {calls}{where}."
 
 
 def drift_table(drifts: dict[str, Drift]) -> pd.DataFrame:

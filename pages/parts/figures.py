@@ -11,6 +11,7 @@ from core.engine import counter_of
 from core.replay import Replay
 from core.tokens import Counter, Exactness
 from core.transcript import Fidelity, Transcript
+from core.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Figures:
     most_missing: int = 0
     peak_sent: int = 0
     has_floor: bool = True
+    partly: str = ""
+    """In how many of the calls `missing` was reported; "" where it was in all or in none."""
 
 
 def figures(captured: Replay) -> Figures:
@@ -58,6 +61,7 @@ def figures(captured: Replay) -> Figures:
         least_missing=min(beyond, default=0),
         most_missing=max(beyond, default=0),
         peak_sent=max(sent, default=0),
+        partly=partly_reported(captured),
         has_floor=fidelity(captured.transcript) != Fidelity.PARTIAL or _has_fixed_part(captured),
     )
 
@@ -91,8 +95,8 @@ def corrected(found: Figures) -> str:
 def lines_told(found: Figures) -> str:
     """Return the sentence on what is sent beside the lines of strategies, which see what is recorded; "" if nothing."""
     if found.missing:
-        recorded = " Lines and the soft limit are about what is recorded, which is all that a strategy sees:"
-        return f"{recorded} about {about(found.missing)} tokens a call are sent beside it."
+        recorded = " Lines and the soft limit are about what is recorded, which is all that a strategy sees."
+        return f"{recorded} Sent beside it, in tokens a call: about {about(found.missing)}."
     return " Lines are as counted; the provider reported less." if found.least_missing < 0 else ""
 
 
@@ -114,11 +118,21 @@ def fidelity(transcript: Transcript) -> str:
     return next((str(level) for level in reversed(list(Fidelity)) if level in found), "no calls")
 
 
-def missing_range(least: int, most: int) -> str:
-    """Return between which tokens that are not recorded the calls lie; counts that were too high hide nothing."""
+def partly_reported(captured: Replay) -> str:
+    """Return in how many calls the provider's count was reported, in words; "" where it was in all or in none."""
+    rows = captured.calibration.calls
+    reported = sum(row.reported is not None for row in rows)
+    return f"reported in {reported:,} of {counted(len(rows), 'call')}" if 0 < reported < len(rows) else ""
+
+
+def missing_range(least: int, most: int, partly: str = "") -> str:
+    """Return between which tokens that are not recorded the calls lie; counts that were too high hide nothing.
+
+    `partly` says in how many calls that was reported, if not in all: nobody knows that the others have the same.
+    """
     if most <= 0 and least < 0:
         return f"counts are {_between(-most, -least)} too high"
-    return "the same in every call" if least == most else f"{_between(least, most)} a call"
+    return (partly or "the same in every call") if least == most else f"{_between(least, most)} a call"
 
 
 def _between(least: int, most: int) -> str:
