@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from .apart_openers import ApartOpeners
 from .decisions import Fate, Run, Status
@@ -103,13 +103,12 @@ class UnitAssembler:
     def _over(self, tokens: int) -> bool:
         return self.context.budget is not None and tokens > self.context.budget
 
-    def untouched(self, status: Status, reason: str = "") -> Plan:
-        """Return the plan that sends the input as it is."""
-        over = self._over(self.size)
-        if over and status is Status.FITS:
-            status = Status.OVER_BUDGET
-        run = Run(0, self.count, Fate.KEEP, reason or _UNTOUCHED.get(status, ""))
-        return self.made((run,), self.size, status)
+    def untouched(self, status: Status, held: Held | None = None) -> Plan:
+        """Return the plan that sends the input as it is. `held` says why if it is over the budget all the same."""
+        reason, setting = _UNTOUCHED[status], ""
+        if self._over(self.size) and status is Status.FITS:
+            status, (reason, setting) = Status.OVER_BUDGET, held or NOTHING_SMALLER
+        return self.made((Run(0, self.count, Fate.KEEP, reason, setting),), self.size, status)
 
     def made(self, runs: tuple[Run, ...], tokens: int, status: Status | None = None, **changes: object) -> Plan:
         """Return a plan with the status that its size asks for."""
@@ -184,5 +183,22 @@ _UNTOUCHED = {
     Status.FITS: "the whole prompt fits",
     Status.SKIPPED_SHORT: "the task is too short to touch",
     Status.SKIPPED_EXACT_RECALL: "exact recall is required",
-    Status.OVER_BUDGET: "nothing may be cut",
 }
+
+
+class Held(NamedTuple):
+    """Why a strategy changes nothing of a prompt over the budget, and the setting that causes it."""
+
+    reason: str
+    setting: str = ""
+
+
+NOTHING_SMALLER = Held("nothing that may go would make it smaller")
+WHOLE_HISTORY = Held("always sent whole, whatever the budget")
+NO_TRIGGER = Held("sent whole, as no trigger is set", "strategy.trigger")
+BELOW_TRIGGER = Held("below the trigger, so sent whole", "strategy.trigger")
+
+
+def held_by_trigger(trigger: float | None) -> Held:
+    """Return why a strategy does not act that its trigger, a share of the budget, holds back; None never acts."""
+    return NO_TRIGGER if trigger is None else BELOW_TRIGGER

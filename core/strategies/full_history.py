@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..assembler import Context, UnitAssembler
+from ..assembler import WHOLE_HISTORY, Context, UnitAssembler
 from ..decisions import Status
 from ..plan import Plan
 
@@ -23,4 +23,4 @@ class FullHistory:
 
 class _Assembler(UnitAssembler):
     def _plan(self) -> Plan:
-        return self.untouched(Status.FITS)
+        return self.untouched(Status.FITS, WHOLE_HISTORY)

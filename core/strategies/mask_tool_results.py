@@ -12,13 +12,14 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from .. import marks
-from ..assembler import Context, UnitAssembler
+from ..assembler import Context, Held, UnitAssembler, held_by_trigger
 from ..boundaries import on_grid
 from ..decisions import Edit, Fate, Run, Status
 from ..plan import Plan
 from .keep_last import too_short
 from .masking import Masks
 
+TOO_LITTLE = Held("sent whole, as masking would gain too little", "strategy.min_cleared")
 PLACEHOLDER = f"{marks.STUB} {{id}}, {{lines}} lines, {{tokens}} tokens of {{tool}}; {marks.ASK}]"
 
 
@@ -56,7 +57,7 @@ class _Assembler(UnitAssembler):
 
     def _plan(self) -> Plan:
         if not self._triggered():
-            return self.untouched(Status.FITS)
+            return self.untouched(Status.FITS, held_by_trigger(self.strategy.trigger))
         log, settings = self.log, self.strategy
         if too_short(len(log.turns), len(log.steps), settings.min_turns, settings.min_steps):
             return self.untouched(Status.SKIPPED_SHORT)
@@ -66,7 +67,7 @@ class _Assembler(UnitAssembler):
         part = part if cut == wanted else None
         tokens = self._tokens(cut, part)
         if not self._clears(tokens):
-            return self.untouched(Status.FITS)
+            return self.untouched(Status.FITS, TOO_LITTLE if tokens < self.size else None)
         return self._made(cut, part, tokens)
 
     def _serves(self, cut: int) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from ..assembler import Context, UnitAssembler
+from ..assembler import Context, UnitAssembler, held_by_trigger
 from ..boundaries import Keep, keep_boundary, on_grid
 from ..decisions import Edit, Fate, HeadEdit, Run, Status
 from ..hints import Hints
@@ -107,7 +107,8 @@ class _Assembler(UnitAssembler):
         tokens = self._recounted(draft, edits)
         unchanged = draft.cut == 0 and not edits and not draft.head.deferred
         if unchanged or tokens >= self.size:
-            return self.untouched(Status.FITS)
+            held = None if self._triggered(self.size) else held_by_trigger(settings.trigger)
+            return self.untouched(Status.FITS, held)
         return self._made(draft, edits, tokens)
 
     def _compressed(self, whole: _Draft) -> _Draft:
