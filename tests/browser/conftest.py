@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.driver import FLAGS, Viewer, chromium_path, serve
+
+LOG = "app.log"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -31,16 +34,28 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = tmp_path_factory.mktemp("app")
-    with serve(folder / "library.db", folder / "app.log") as found:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the app keeps its database and what it writes."""
+    return tmp_path_factory.mktemp("app")
+
+
+@pytest.fixture(scope="session")
+def address(folder: Path) -> Iterator[str]:
+    with serve(folder / "library.db", folder / LOG) as found:
         yield found
 
 
+def warnings(log: Path) -> list[str]:
+    """Return what a server warned of; its greeting has no time before it."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if re.match(r"\d{4}-\d\d-\d\d ", line)]
+
+
 @pytest.fixture
-def view(browser: Browser, address: str) -> Iterator[Callable[..., Viewer]]:
-    """Open windows; afterwards nothing may have left the machine, and no page may have had a fault."""
+def view(browser: Browser, address: str, folder: Path) -> Iterator[Callable[..., Viewer]]:
+    """Open windows; afterwards nothing may have left the machine, no page may have had a fault, no server a warning."""
     opened: list[Viewer] = []
+    before = len(warnings(folder / LOG))
 
     def open_window(path: str = "/", *, dark: bool = False, width: int = 1440) -> Viewer:
         opened.append(Viewer.open(browser, address, dark=dark, width=width))
@@ -51,3 +66,4 @@ def view(browser: Browser, address: str) -> Iterator[Callable[..., Viewer]]:
         viewer.page.context.close()
     assert [viewer.outside for viewer in opened] == [[]] * len(opened)
     assert [viewer.faults for viewer in opened] == [[]] * len(opened)
+    assert warnings(folder / LOG)[before:] == []
