@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.deeper import deeper_routes
 from storage.capture import routes
 from storage.guard import middleware
 from storage.start import get_ready
@@ -22,5 +23,8 @@ async def prepared(_: st.App) -> AsyncIterator[None]:
 
 
 app = st.App(
-    Path(__file__).parent / "pages" / "navigation.py", routes=routes(), middleware=middleware(), lifespan=prepared
+    Path(__file__).parent / "pages" / "navigation.py",
+    routes=[*routes(), *deeper_routes()],
+    middleware=middleware(),
+    lifespan=prepared,
 )

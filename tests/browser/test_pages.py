@@ -185,3 +185,13 @@ def test_a_saved_configuration_is_listed_with_its_snippet(triage: Viewer) -> Non
     viewer.page.get_by_role("button", name="Open in Compare").click()
     viewer.title("Compare on")
     viewer.says("full_history")
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("/inspect/1", "Peak"), ("/compare/1/", "Export JSON"), ("/advise/x/y", "There is no transcript 'x/y'.")],
+)
+def test_an_address_below_a_page_shows_the_page(view: Open, path: str, said: str) -> None:
+    viewer = view(path)
+    viewer.says(said)
+    assert viewer.page.url.startswith(f"{viewer.address}/{path.split('/')[1]}?transcript=")
