@@ -85,6 +85,30 @@ def test_reported_usage_is_billed_and_what_is_missing_is_about(page: Open, store
     assert metrics(app)["Not recorded"] == f"about {round(7_000 - largest, -2):,}"
 
 
+LONG = "Please read all of *these* files before you answer, and tell me then which of them says what a tent weighs."
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "whole"),
+    [
+        (LONG, LONG[:79] + "…", LONG),
+        (LONG + " word" * 200, LONG[:79] + "…", (LONG + " word" * 200)[:600]),
+        (LONG, "A name that a person gave …", ""),
+        ("A short question.", "A short question.", ""),
+    ],
+    ids=["cut", "very long", "another", "short"],
+)
+def test_a_title_that_was_cut_is_whole_in_its_help(
+    page: Open, store: Library, text: str, title: str, whole: str
+) -> None:
+    builder = TranscriptBuilder("openai_chat")
+    builder.call(builder.body({"model": "gpt-4o", "messages": [{"role": "user", "content": text}]}))
+    app = page(PAGE, transcript=str(store.add(builder.build(title=title)).id))
+    assert app.title[0].value.replace("\\", "").endswith(title[-20:])
+    help_text = app.title[0].proto.help.replace("\\", "")
+    assert help_text.startswith(whole[:590]) and bool(help_text) is bool(whole)
+
+
 def peak_card(app: AppTest) -> tuple[str, str, str, str]:
     card = app.metric[0]
     return card.label, card.value, card.delta, card.proto.help

@@ -9,6 +9,8 @@ from ..dialects import Dialect, PartKind
 from ..wire import Wire
 
 LONGEST = 80
+CUT = "…"
+"""The end of a title that was shortened."""
 _UNSHOWABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]+")
 
 
@@ -26,4 +28,4 @@ def title_of(dialect: Dialect, messages: Iterable[Wire], otherwise: str) -> str:
 def shortened(text: str) -> str:
     """Return a text in one line of at most 80 characters, without what cannot be shown."""
     line = " ".join(_UNSHOWABLE.sub(" ", text[:2000]).split())
-    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + "…"
+    return line if len(line) <= LONGEST else line[: LONGEST - 1].rstrip() + CUT

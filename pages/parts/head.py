@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import streamlit as st
 
 from core.advice_sizes import Sizes
 from core.config import Configuration
+from core.dialects import PartKind, dialect
 from core.engine import soft_budget
+from core.readers.titles import CUT, shortened
 from core.replay import Replay
 from core.sent_sizes import sizes_of
 from core.transcript import ROOT, Fidelity, Transcript
@@ -15,10 +19,15 @@ from core.wording import counted
 from .edge import escaped
 from .figures import Figures, about, fidelity, missing_range
 from .loading import Opened
+from .previews import one_line
 from .texts import cut_name
 from .turns import turn_count
 
 MOST_MODELS = 3
+MOST_READ = 20
+"""Messages in which the text is looked for that gave a title."""
+LONGEST_TITLE = 600
+"""Characters of it that are shown."""
 AXES = {"Calls": "call", "Turns": "turn"}
 LONGEST_FACT = 40
 """Characters of a file's or a model's name under a title; a longer one is cut, and whole in the line's help."""
@@ -26,7 +35,8 @@ LONGEST_FACT = 40
 
 def title(opened: Opened, before: str = "") -> None:
     """Show the title and the line of facts."""
-    st.title(escaped(before + (opened.summary.title or "Untitled transcript")), anchor=False)
+    named = opened.summary.title or "Untitled transcript"
+    st.title(escaped(before + named), anchor=False, help=escaped(whole_title(named, opened.transcript)) or None)
     said, whole = facts(opened), long_names(opened)
     st.caption(escaped(" · ".join(said)), help="  \n".join(map(escaped, whole)) or None)
     if opened.transcript.notes:
@@ -34,6 +44,19 @@ def title(opened: Opened, before: str = "") -> None:
         st.caption(f":material/info: {escaped(notes)}")
     if empty := without_messages(opened.transcript):
         st.caption(f":material/info: {empty}")
+
+
+def whole_title(title: str, transcript: Transcript) -> str:
+    """Return the beginning of the user's text that a title was shortened from; "" if it is no such title."""
+    if not title.endswith(CUT):
+        return ""
+    spoken = dialect(transcript.dialect)
+    for wire in islice(transcript.messages, MOST_READ):
+        message = spoken.message(wire)
+        text = " ".join(part.text for part in message.parts if part.kind is PartKind.TEXT)
+        if message.role == "user" and shortened(text) == title:
+            return one_line(text, LONGEST_TITLE)
+    return ""
 
 
 def without_messages(transcript: Transcript) -> str:
