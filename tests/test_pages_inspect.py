@@ -93,10 +93,11 @@ LONG = "Please read all of *these* files before you answer, and tell me then whi
     [
         (LONG, LONG[:79] + "…", LONG),
         (LONG + " word" * 200, LONG[:79] + "…", (LONG + " word" * 200)[:600]),
+        (f"<task>\n{LONG}\n</task>", LONG[:79] + "…", f"{LONG} </task>"),
         (LONG, "A name that a person gave …", ""),
         ("A short question.", "A short question.", ""),
     ],
-    ids=["cut", "very long", "another", "short"],
+    ids=["cut", "very long", "in a frame", "another", "short"],
 )
 def test_a_title_that_was_cut_is_whole_in_its_help(
     page: Open, store: Library, text: str, title: str, whole: str

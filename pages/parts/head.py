@@ -10,7 +10,7 @@ from core.advice_sizes import Sizes
 from core.config import Configuration
 from core.dialects import PartKind, dialect
 from core.engine import soft_budget
-from core.readers.titles import CUT, shortened
+from core.readers.titles import CUT
 from core.replay import Replay
 from core.sent_sizes import sizes_of
 from core.transcript import ROOT, Fidelity, Transcript
@@ -26,6 +26,8 @@ from .turns import turn_count
 MOST_MODELS = 3
 MOST_READ = 20
 """Messages in which the text is looked for that gave a title."""
+LONGEST_READ = 20_000
+"""Characters of each: some agents write a frame around what the user asked."""
 LONGEST_TITLE = 600
 """Characters of it that are shown."""
 AXES = {"Calls": "call", "Turns": "turn"}
@@ -47,15 +49,15 @@ def title(opened: Opened, before: str = "") -> None:
 
 
 def whole_title(title: str, transcript: Transcript) -> str:
-    """Return the beginning of the user's text that a title was shortened from; "" if it is no such title."""
+    """Return the user's text that a cut title is the beginning of, as far as it is shown; "" if there is none."""
     if not title.endswith(CUT):
         return ""
-    spoken = dialect(transcript.dialect)
-    for wire in islice(transcript.messages, MOST_READ):
-        message = spoken.message(wire)
+    spoken, begins = dialect(transcript.dialect), title.removesuffix(CUT)
+    for message in map(spoken.message, islice(transcript.messages, MOST_READ)):
         text = " ".join(part.text for part in message.parts if part.kind is PartKind.TEXT)
-        if message.role == "user" and shortened(text) == title:
-            return one_line(text, LONGEST_TITLE)
+        line = " ".join(text[:LONGEST_READ].split())
+        if message.role == "user" and begins in line:
+            return one_line(line[line.index(begins) :], LONGEST_TITLE)
     return ""
 
 
