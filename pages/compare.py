@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.sent_sizes import sizes_of
 from pages.parts import head, palette
 from pages.parts.bill_view import bill_popover
 from pages.parts.compare_cards import broken_card, card
@@ -58,7 +59,8 @@ if found:
     captured = limits.config(opened.transcript, {"kind": "as_captured"})
     left, right = st.columns([5, 3], vertical_alignment="center")
     lines = limits.lines(captured)
-    left.caption(exactness(opened.replay(captured)) + lines_told(opened.figures(captured)))
+    made, figures = opened.replay(captured), opened.figures(captured)
+    left.caption(exactness(made) + lines_told(figures, sizes_of(made, figures.peak_call)))
     with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         bill_popover(opened.replay(captured))
         axis = head.axis_control()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.readers.builder import TranscriptBuilder
 from core.replay import Replay, replay
+from core.sent_sizes import sizes_of
 from core.transcript import Fidelity, Transcript, Usage
-from pages.parts.figures import about, corrected, exactness, fidelity, figures, missing_range
+from pages.parts.figures import about, corrected, exactness, fidelity, figures, lines_told, missing_range
 from pages.parts.frames import (
     Block,
     Change,
@@ -261,6 +263,28 @@ def test_exactness_is_said_in_a_sentence(counter: dict[str, Any], text: str) -> 
 )
 def test_the_range_of_what_is_not_recorded(least: int, most: int, said: str) -> None:
     assert missing_range(least, most) == said
+
+
+LINES_OF_RECORDED = (
+    " Lines and the soft limit are about what is recorded, which is all that a strategy sees."
+    " Sent beside it, in tokens a call: about 480."
+)
+
+
+@pytest.mark.parametrize(
+    ("reported", "lacks", "said"),
+    [
+        ((), (), ""),
+        ((500, 500, 500), (), LINES_OF_RECORDED),
+        ((500, 500, 500), ("the system prompt",), LINES_OF_RECORDED),
+        ((9, 9, 9), (), " Lines are as counted; the provider reported less."),
+        ((), ("the system prompt",), " Lines are what is recorded, without the system prompt, which is not recorded."),
+    ],
+)
+def test_lines_say_what_is_sent_beside_them(reported: tuple[int, ...], lacks: tuple[str, ...], said: str) -> None:
+    made = reporting(*reported) if reported else run(*GROWING)
+    sizes = replace(sizes_of(made, 0), lacks=lacks)
+    assert lines_told(figures(made), sizes) == said
 
 
 @pytest.mark.parametrize("least", [0, 40])

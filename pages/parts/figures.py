@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from core.advice_sizes import Sizes
 from core.engine import counter_of
 from core.replay import Replay
 from core.tokens import Counter, Exactness
@@ -92,11 +93,13 @@ def corrected(found: Figures) -> str:
     return " A line in a bar: so much was reported, less than counted." if found.least_missing < 0 else ""
 
 
-def lines_told(found: Figures) -> str:
+def lines_told(found: Figures, sizes: Sizes) -> str:
     """Return the sentence on what is sent beside the lines of strategies, which see what is recorded; "" if nothing."""
     if found.missing:
         recorded = " Lines and the soft limit are about what is recorded, which is all that a strategy sees."
         return f"{recorded} Sent beside it, in tokens a call: about {about(found.missing)}."
+    if sizes.is_unknown:
+        return f" Lines are what is recorded{sizes.beside}."
     return " Lines are as counted; the provider reported less." if found.least_missing < 0 else ""
 
 
