@@ -90,9 +90,12 @@ def golden_calls(replay: Replay) -> list[int]:
 
 
 def _measured(replays: Sequence[Replay]) -> dict[str, int | float]:
-    """Return the figures of all replays together; loss and cost only where they are known for every one."""
+    """Return the figures of all replays together; loss and cost only where they are known for every one.
+
+    Sizes are of what is recorded, which is what the configuration's own limit is about.
+    """
     sent = [tokens for replay in replays for tokens in replay.calls["in_window"]]
-    over = sum(excess > 0 for replay in replays for excess in replay.calls["sent_excess"])
+    over = sum(excess > 0 for replay in replays for excess in replay.calls["excess"])
     made: dict[str, int | float] = {
         "peak_tokens": max(sent, default=0),
         "sum_tokens": sum(sent),

@@ -57,7 +57,8 @@ def test_findings_scorecard_export_and_advice_say_the_same_of_a_budget(beyond: i
     assert (card.over_budget, card.largest_excess) == (len(over), max(0, max(made.calls["sent"]) - budget))
     assert card.peak_sent == max(made.calls["sent"])
     measured = exported([made], datetime(2026, 1, 1, tzinfo=UTC))["provenance"]["measured"]
-    assert measured["calls_over_budget"] == len(over)
+    assert measured["calls_over_budget"] == card.over_budget_recorded == sum(map(bool, made.calls["excess"]))
+    assert measured["peak_tokens"] == card.peak
     if over:
         finding = told["over_budget"]
         assert finding.call == advised.prompt.call
