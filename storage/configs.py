@@ -15,6 +15,7 @@ from core.errors import ConfigError
 
 from .database import Writer, reading
 from .errors import NotFound
+from .names import too_long
 from .records import text_of_json
 from .schema import ConfigurationRow
 
@@ -89,6 +90,8 @@ def _checked(name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a configuration that can be loaded. ConfigError says which setting is wrong."""
     if not name.strip():
         raise ConfigError("name", "is empty.", "Give the configuration a name to save it under.")
+    if problem := too_long(name):
+        raise ConfigError("name", f"{problem}.", "Give the configuration a shorter name and save it again.")
     load_config(body)
     return body
 

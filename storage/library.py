@@ -24,6 +24,7 @@ from .configs import Configs
 from .database import Writer, reading
 from .errors import NotFound, StorageError
 from .listing import Summary, matches, summaries
+from .names import checked_name
 from .recorder import Appended, Exchange, Recorder
 from .records import Batch, chains, contents_of, counts, insert_new, load_transcript, text_of_json
 from .references import KeptReferences, counter, plain_references
@@ -157,9 +158,10 @@ class Library:
             return connection.execute(select(TagRow.name).distinct().order_by(TagRow.name)).scalars().all()
 
     def rename(self, transcript_id: int, title: str) -> None:
-        """Give a transcript another title. NotFound if there is none."""
+        """Give a transcript another title. NotFound if there is none, StorageError if it is too long."""
+        title = checked_name("The title", title)
         with self.writer.transaction() as connection:
-            renamed = update(TranscriptRow).where(TranscriptRow.id == transcript_id).values(title=title.strip())
+            renamed = update(TranscriptRow).where(TranscriptRow.id == transcript_id).values(title=title)
             if connection.execute(renamed).rowcount == 0:
                 raise _not_found(transcript_id)
 
@@ -174,8 +176,8 @@ class Library:
                     connection.execute(update(TranscriptRow).where(TranscriptRow.id == row.id).values(notes=notes))
 
     def tag(self, transcript_id: int, tags: Iterable[str]) -> None:
-        """Give a transcript these tags and no others. NotFound if there is none."""
-        names = dict.fromkeys(name for tag in tags if (name := " ".join(tag.split())))
+        """Give a transcript these tags and no others. NotFound if there is none, StorageError if one is too long."""
+        names = dict.fromkeys(name for tag in tags if (name := checked_name("A tag", " ".join(tag.split()))))
         with self.writer.transaction() as connection:
             if connection.execute(select(TranscriptRow.id).where(TranscriptRow.id == transcript_id)).first() is None:
                 raise _not_found(transcript_id)

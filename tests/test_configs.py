@@ -42,6 +42,13 @@ def test_saving_the_newest_version_again_changes_nothing(library: Library) -> No
     assert len(library.configs.versions("support")) == 1
 
 
+def test_a_name_that_is_too_long_is_refused_and_none_is_cut(library: Library) -> None:
+    with pytest.raises(ConfigError, match=r"name.*has 250 characters, 50 more than the 200 that fit\."):
+        library.configs.save("n" * 250, body())
+    assert library.configs.list() == []
+    assert library.configs.save("n" * 200, body()).name == "n" * 200
+
+
 def test_the_list_has_the_newest_version_of_each_name(library: Library) -> None:
     for name, keep in (("a", 1), ("b", 2), ("a", 3)):
         library.configs.save(name, body(keep))

@@ -229,6 +229,21 @@ def test_titles_and_tags_can_be_changed(library: Library) -> None:
     assert library.tags() == ["z"]
 
 
+def test_a_name_that_is_too_long_is_refused_and_none_is_cut(library: Library) -> None:
+    added = library.add(replace(openai_run(), title="t" * 300))
+    assert library.summary(added.id).title == "t" * 300  # as it was recorded
+    library.tag(added.id, ["kept"])
+    with pytest.raises(StorageError, match=r"^The title has 201 characters, 1 more than the 200 that fit\. Shorten it"):
+        library.rename(added.id, "x" * 201)
+    with pytest.raises(StorageError, match=r"^A tag has 1,200 characters, 1,000 more than the 200 that fit\."):
+        library.tag(added.id, ["short", "x" * 1200])
+    assert library.summary(added.id).title == "t" * 300
+    assert library.summary(added.id).tags == ("kept",)
+    library.rename(added.id, f"  {'y' * 200}  ")
+    library.tag(added.id, ["z" * 200])
+    assert (library.summary(added.id).title, library.summary(added.id).tags) == ("y" * 200, ("z" * 200,))
+
+
 @pytest.mark.parametrize("what", ["get", "summary", "delete"])
 def test_what_is_not_there_is_said(what: str, library: Library) -> None:
     with pytest.raises(NotFound, match="There is no transcript 99 here"):
