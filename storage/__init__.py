@@ -13,9 +13,9 @@ from core.redact import Privacy
 
 from .database import database_url, open_engine
 from .errors import NotFound, StorageError
-from .library import Added, Appended, Exchange, Library, Summary
+from .library import Added, Appended, Exchange, FileGroup, Library, Summary
 
-__all__ = ["Added", "Appended", "Exchange", "Library", "NotFound", "StorageError", "Summary", "library"]
+__all__ = ["Added", "Appended", "Exchange", "FileGroup", "Library", "NotFound", "StorageError", "Summary", "library"]
 
 PRIVACY = "PROMPT_INSPECTOR_PRIVACY"
 """What is hidden beside secrets before anything is written: `emails`, `content`, or both with a comma."""

@@ -23,6 +23,7 @@ from .analyses import Analyses, insert_analyses
 from .configs import Configs
 from .database import Writer, reading
 from .errors import NotFound, StorageError
+from .file_groups import FileGroup, count_listed, listed, of_file
 from .listing import Summary, matches, summaries
 from .names import checked_name
 from .recorder import Appended, Exchange, Recorder
@@ -31,7 +32,7 @@ from .references import KeptReferences, counter, plain_references
 from .schema import CallRow, Content, FlagRow, HeadRow, MessageRow, TagRow, TranscriptRow, VariantRow
 from .scorecards import Scorecards
 
-__all__ = ["Added", "Appended", "Exchange", "Library", "Summary"]
+__all__ = ["Added", "Appended", "Exchange", "FileGroup", "Library", "Summary"]
 
 READ_ONLY = ("cannot be written", "read-only transaction")
 """What SQLite's sentence and PostgreSQL's say of a database that may only be read."""
@@ -140,11 +141,16 @@ class Library:
                 found += summaries(connection, condition, limit=1, offset=0)
         return max(found, key=lambda summary: (summary.updated_at, summary.id), default=None)
 
-    def count(self, search: str = "") -> int:
-        """Return how many transcripts a search finds; without words, how many there are."""
+    def count(self, search: str = "", file: str | None = None) -> int:
+        """Return how many transcripts a search finds, in a file or anywhere; without words, how many there are."""
         with reading(self.engine) as connection:
-            query = select(func.count()).select_from(TranscriptRow).where(matches(search))
+            query = select(func.count()).select_from(TranscriptRow).where(_found(search, file))
             return connection.execute(query).scalar_one()
+
+    def count_rows(self, search: str = "") -> int:
+        """Return how many rows `rows` has in all."""
+        with reading(self.engine) as connection:
+            return count_listed(connection, matches(search))
 
     def count_since(self, moment: datetime) -> int:
         """Return how many transcripts were stored at a moment or later."""
@@ -207,10 +213,18 @@ class Library:
         self._recorder.forget(transcript_id)
         return True
 
-    def list(self, search: str = "", limit: int = 50, offset: int = 0) -> Sequence[Summary]:
-        """Return transcripts, the last changed first. Each word of `search` must stand in a name or a tag."""
+    def list(self, search: str = "", limit: int = 50, offset: int = 0, file: str | None = None) -> Sequence[Summary]:
+        """Return transcripts, of a file or of all, the last changed first.
+
+        Each word of `search` must stand in a name or a tag.
+        """
         with reading(self.engine) as connection:
-            return summaries(connection, matches(search), limit, offset)
+            return summaries(connection, _found(search, file), limit, offset)
+
+    def rows(self, search: str = "", limit: int = 50, offset: int = 0) -> Sequence[Summary | FileGroup]:
+        """Return what `list` does, where many transcripts of one file are one row."""
+        with reading(self.engine) as connection:
+            return listed(connection, matches(search), limit, offset)
 
 
 def _insert_transcript(connection: Connection, transcript: Transcript, sha256: str) -> int | None:
@@ -243,6 +257,11 @@ def _id_of(connection: Connection, sha256: str) -> int:
 
 def _not_found(transcript_id: int) -> NotFound:
     return NotFound(f"There is no transcript {transcript_id} here. It may have been deleted; look in the Library.")
+
+
+def _found(search: str, file: str | None) -> ColumnElement[bool]:
+    """Return the condition that a search finds a transcript, in a file if one is named."""
+    return matches(search) if file is None else matches(search) & of_file(file)
 
 
 def _is_used() -> ColumnElement[bool]:
