@@ -17,14 +17,10 @@ from pages.parts.advice_state import (
 from pages.parts.comparison import suggested_budget
 from pages.parts.findings_view import finding_list
 from pages.parts.limits import limit_controls
-from pages.parts.loading import captured_config, library
-from pages.parts.nothing import nothing_yet
-from pages.parts.state import chosen_transcript
+from pages.parts.loading import captured_config
+from pages.parts.opening import opened_transcript
 
-opened = chosen_transcript(library())
-if opened is None:
-    nothing_yet()
-    st.stop()
+opened = opened_transcript()
 if not opened.transcript.calls:
     head.title(opened, "Advice on ")
     st.info("This transcript holds no call to a model, so there is nothing to advise on.")

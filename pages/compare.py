@@ -11,14 +11,11 @@ from pages.parts.compare_state import BUDGET, add, candidates, free_slot, rememb
 from pages.parts.comparison import limit_told
 from pages.parts.figures import exactness, lines_told
 from pages.parts.limits import limit_controls
-from pages.parts.loading import captured_config, library
-from pages.parts.nothing import nothing_yet
-from pages.parts.state import chosen_transcript, is_dark
+from pages.parts.loading import captured_config
+from pages.parts.opening import opened_transcript
+from pages.parts.state import is_dark
 
-opened = chosen_transcript(library())
-if opened is None:
-    nothing_yet()
-    st.stop()
+opened = opened_transcript()
 if not opened.transcript.calls:
     head.title(opened, "Compare on ")
     st.info("This transcript holds no call to a model, so there is nothing to compare.")

@@ -8,14 +8,10 @@ from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import limits_in_address, limits_of_recorded
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
-from pages.parts.loading import library
-from pages.parts.nothing import nothing_yet
-from pages.parts.state import TRANSCRIPT, chosen_transcript
+from pages.parts.opening import opened_transcript
+from pages.parts.state import TRANSCRIPT
 
-opened = chosen_transcript(library())
-if opened is None:
-    nothing_yet()
-    st.stop()
+opened = opened_transcript()
 
 left, right = st.columns([5, 4], vertical_alignment="top")
 with left:

@@ -6,35 +6,64 @@ bar drops what no widget binds, so the session remembers it and puts it back int
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import streamlit as st
 
-from storage import Library, NotFound
+from storage import Library, NotFound, Summary
 
 from .loading import Opened, open_transcript
 
 TRANSCRIPT, SPAN, CALL = "transcript", "span", "call"
+SEEN, TITLES = "seen_transcript", "known_titles"
+
+
+class Missing(NotFound):
+    """The transcript that a page is to show is not there; `title` is empty where this session never saw it."""
+
+    def __init__(self, name: str, title: str = "") -> None:
+        self.name, self.title = name, title
+        super().__init__(f"There is no transcript {name} here.")
 
 
 def chosen_transcript(store: Library) -> Opened | None:
-    """Return the transcript that the address names, else the one seen last, else the newest; None without any."""
+    """Return the transcript that the address names, else the one seen last, else the newest; None without any.
+
+    Missing if there is none of that name, or the one seen last was deleted: another one is never shown in its place.
+    """
     given = st.query_params.get(TRANSCRIPT)
-    named = _number(given)
-    if given and named is None:
-        raise NotFound(f"There is no transcript {given[:40]!r}. Open one from the Library.")
-    remembered = st.session_state.get("seen_transcript")
-    wanted = named or remembered
-    if wanted is not None:
-        try:
-            return _seen(open_transcript(store, wanted))
-        except NotFound:
-            if named:
-                raise
-    newest = store.list(limit=1)
-    return _seen(open_transcript(store, newest[0].id)) if newest else None
+    wanted = _number(given) if given else st.session_state.get(SEEN)
+    if given and wanted is None:
+        raise Missing(given)
+    if wanted is None:
+        newest = store.list(limit=1)
+        return _seen(open_transcript(store, newest[0].id)) if newest else None
+    try:
+        return _seen(open_transcript(store, wanted))
+    except NotFound:
+        keep_in_address(TRANSCRIPT, str(wanted))
+        raise Missing(str(wanted), _titles().get(wanted, "")) from None
+
+
+def know(summaries: Iterable[Summary]) -> None:
+    """Remember the titles of transcripts that are shown, to name one that is deleted meanwhile."""
+    _titles().update((summary.id, summary.title) for summary in summaries)
+
+
+def forget(transcript_ids: Iterable[int]) -> None:
+    """Show none of these on the next page without being asked: this viewer has deleted them."""
+    if st.session_state.get(SEEN) in transcript_ids:
+        st.session_state.pop(SEEN)
+
+
+def _titles() -> dict[int, str]:
+    titles: dict[int, str] = st.session_state.setdefault(TITLES, {})
+    return titles
 
 
 def _seen(opened: Opened) -> Opened:
-    st.session_state["seen_transcript"] = opened.summary.id
+    st.session_state[SEEN] = opened.summary.id
+    know([opened.summary])
     keep_in_address(TRANSCRIPT, str(opened.summary.id))
     return opened
 
