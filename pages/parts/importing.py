@@ -21,7 +21,6 @@ from core.wording import counted
 from storage import Library
 from storage.importing import Importing, import_path, unreadable
 
-PASTED = "the pasted text"
 MOST_KEPT = 20
 """Imports that are remembered, for tabs that come back."""
 _MOMENT = "%Y%m%dT%H%M%S"

@@ -11,10 +11,11 @@ from core.errors import PromptInspectorError
 from core.readers import format_names
 from core.wording import counted
 from storage import Library
+from storage.file_groups import PASTED
 
 from .edge import escaped, show_error
 from .import_told import import_told
-from .importing import PASTED, ImportRun, Upload, began, begin, import_named
+from .importing import ImportRun, Upload, began, begin, import_named
 from .peaks import count_peak
 from .state import keep_in_address
 
@@ -60,6 +61,8 @@ def _asked(busy: bool) -> tuple[list[Upload], str | None]:
         accept_multiple_files=True,
         key=f"files_{session}_{number}",
         max_upload_size=LARGEST,
+        help=f"A file of more than {LARGEST} MB is refused here. From a terminal it is imported with"
+        " `python -m storage import PATH`.",
         disabled=busy,
     )
     with right, st.popover("Paste or choose a format", width="stretch", key="paste", disabled=busy):

@@ -1,26 +1,33 @@
-"""The list of transcripts: search, open, rename, delete."""
+"""The list of transcripts: search, open one or a file of many, rename, delete."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
 from urllib.parse import urlsplit
 
 import pandas as pd
 import streamlit as st
 
 from core.wording import counted
-from storage import Library, Summary
+from storage import FileGroup, Library, Summary
 from storage.guard import TOKEN, Access
 
-from .edge import edge, escaped
-from .library_selection import MOST_ROWS, SELECTING, delete_button, ticked
+from .edge import escaped
+from .library_dialogs import delete, delete_several, rename
+from .library_rows import ACTION, COMPARE, DELETE, OPEN, RENAME, Row, row_columns, row_table
+from .library_selection import MOST_ROWS, SELECTING, delete_button, say_deleted, ticked
 from .pager import pager
 from .peaks import peaks
-from .state import TRANSCRIPT
+from .state import TRANSCRIPT, keep_in_address, know
 
 PAGE = 50
-COMPARE, RENAME, DELETE = "Compare", "Rename", "Delete"
+FILE = "file"
+"""The name in the address of the file that alone is listed."""
+ALL_PAGE, FILE_PAGE = "page", "file_page"
+"""Each list has a number of its own: the one of a file begins at its first page, whatever page led to it."""
+ASKED = "asked_of_row"
+"""What was chosen in a row's menu, and the row as it was shown: the list may have changed since."""
 
 CAPTURE = """curl {server}/api/capture -H "Content-Type: application/json"{token} -d '{{
   "request":  {{"model": "gpt-4o", "messages": [{{"role": "user", "content": "Hello"}}]}},
@@ -38,131 +45,124 @@ def capture_command(page: str | None, port: int, asks_for_token: bool) -> str:
 
 
 def transcript_list(store: Library) -> None:
-    """Show the list with its search."""
+    """Show the list with its search: all transcripts, or those of a file."""
     search = st.text_input(
         "Search", key="search", bind="query-params", label_visibility="collapsed", icon=":material/search:",
         placeholder="Search titles, sources, formats, models and tags", type="search",
     )  # fmt: skip
-    found = store.count(search)
+    file = st.query_params.get(FILE)
+    if file is not None:
+        _way_back(file)
+    say_deleted()
+    found = store.count(search, file)
     if not found:
-        st.caption(f"No transcript has “{escaped(search)}” in its names or tags.")
+        st.caption(_nothing(search, file))
         return
     above = st.container()
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         said = st.container(horizontal=True, vertical_alignment="center", gap="medium", width="content")
-        pages = -(-found // PAGE)
-        page = min(pages, pager(pages, "page")) if pages > 1 else 1
-    summaries = store.list(search, PAGE, PAGE * (page - 1))
+        number = store.count_rows(search) if file is None else found
+        rows = _page(store, search, file, number)
     with above:
-        table = transcript_table(summaries, peaks(store, summaries))
-        chosen = ticked(summaries, table, _columns()) if st.session_state.get(SELECTING) else None
+        table = row_table(rows, peaks(store, rows))
+        chosen = ticked(rows, table, row_columns()) if st.session_state.get(SELECTING) else None
         if chosen is None:
-            _table(summaries, table)
+            _table(rows, table, "transcripts" if file is None else "transcripts_of_file")
     with said:
-        _said(store, found, chosen)
-    if chosen is None:
-        _action(store, summaries)
+        _said(store, found, number, chosen)
+    _do(store)
 
 
-def _said(store: Library, found: int, chosen: Sequence[Summary] | None) -> None:
+def _way_back(file: str) -> None:
+    """Say that only one file is listed, and lead back to all."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.button(
+            "All transcripts", icon=":material/arrow_back:", key="all_files", type="tertiary",
+            on_click=keep_in_address, args=(FILE, None),
+        )  # fmt: skip
+        st.markdown(f"**{escaped(file)}**", width="content")
+
+
+def _nothing(search: str, file: str | None) -> str:
+    if file is None:
+        return f"No transcript has “{escaped(search)}” in its names or tags."
+    of_file = f"No transcript of the file “{escaped(file)}”"
+    return f"{of_file} has “{escaped(search)}” in its names or tags." if search.strip() else f"{of_file} is here."
+
+
+def _page(store: Library, search: str, file: str | None, number: int) -> Sequence[Row]:
+    """Show the numbers of pages where there are several, and return the rows of the chosen one."""
+    pages = -(-number // PAGE)
+    page = min(pages, pager(pages, ALL_PAGE if file is None else FILE_PAGE)) if pages > 1 else 1
+    first = PAGE * (page - 1)
+    rows: Sequence[Row] = store.rows(search, PAGE, first) if file is None else store.list(search, PAGE, first, file)
+    know(row for row in rows if isinstance(row, Summary))
+    return rows
+
+
+def _said(store: Library, found: int, rows: int, chosen: Sequence[Row] | None) -> None:
     """Show how many there are, and what can be done with them; `chosen` are ticked, None where none can be."""
     way = "Click one to open it" if chosen is None else "Tick those to delete"
-    st.caption(f"{counted(found, 'transcript')}. {way}.", width="content")
+    grouped = ", many of one file as one row" if rows < found else ""
+    st.caption(f"{counted(found, 'transcript')}{grouped}. {way}.", width="content")
     st.toggle("Select several", key=SELECTING, width="content")
     if chosen is not None:
         delete_button(store, chosen)
 
 
-def transcript_table(summaries: Sequence[Summary], peak: Sequence[int | None]) -> pd.DataFrame:
-    """Return the list as a table."""
-    return pd.DataFrame(
-        {
-            "title": [summary.title or "Untitled transcript" for summary in summaries],
-            "format": [summary.format or summary.dialect for summary in summaries],
-            "source": ["captured live" if summary.captured else summary.source for summary in summaries],
-            "models": [", ".join(summary.models) or "not recorded" for summary in summaries],
-            "calls": [summary.calls for summary in summaries],
-            "messages": [summary.messages for summary in summaries],
-            "peak window": pd.array(list(peak), dtype="Int64"),
-            "tags": [list(summary.tags) for summary in summaries],
-            "imported": [summary.imported_at for summary in summaries],
-            "": [[COMPARE, RENAME, DELETE] for _ in summaries],
-        }
-    )
-
-
-def _table(summaries: Sequence[Summary], table: pd.DataFrame) -> None:
-    ids = [summary.id for summary in summaries]
+def _table(rows: Sequence[Row], table: pd.DataFrame, key: str) -> None:
     st.dataframe(
         table,
-        key="transcripts",
-        on_select=lambda: _open(ids),
+        key=key,
+        on_select=partial(_open, rows, key),
         selection_mode=["single-row", "single-cell"],
         hide_index=True,
         height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
         placeholder="not counted",
-        column_config=_columns(),
+        column_config=row_columns(partial(_ask, rows)),
         alt="Transcripts in the library",
     )
 
 
-def _columns() -> dict[str, Any]:
-    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    return {
-        "title": text(width=270),
-        "format": text(width=105),
-        "source": text(width=150),
-        "models": text(width=150),
-        "calls": number(format="localized", width=50),
-        "messages": number(format="localized", width=74),
-        "peak window": number(format="localized", help="Tokens of the largest prompt as sent.", width=92),
-        "tags": st.column_config.MultiselectColumn(width=72),
-        "imported": st.column_config.DatetimeColumn(format="D MMM YYYY", width=92),
-        "": st.column_config.ButtonColumn(type="tertiary", width=46, key="row_action"),
-    }
-
-
-def _open(ids: Sequence[int]) -> None:
+def _open(rows: Sequence[Row], key: str) -> None:
     """Open what was clicked (callback)."""
-    chosen = st.session_state["transcripts"].selection
-    rows = [*chosen.rows, *(cell[0] for cell in chosen.cells)]
-    if rows and rows[0] < len(ids):
-        st.switch_page("inspect_transcript.py", query_params={TRANSCRIPT: str(ids[rows[0]])})
+    chosen = st.session_state[key].selection
+    places = [*chosen.rows, *(cell[0] for cell in chosen.cells)]
+    if places and places[0] < len(rows):
+        _open_row(rows[places[0]])
 
 
-def _action(store: Library, summaries: Sequence[Summary]) -> None:
-    """Do what was chosen in a row's menu."""
-    click = st.session_state.get("row_action")
-    if click is None or click.row >= len(summaries):
+def _open_row(row: Row) -> None:
+    if isinstance(row, FileGroup):
+        st.session_state.pop(FILE_PAGE, None)  # of the file that was opened before
+        keep_in_address(FILE, row.source)
+    else:
+        st.switch_page("inspect_transcript.py", query_params={TRANSCRIPT: str(row.id)})
+
+
+def _ask(rows: Sequence[Row]) -> None:
+    """Keep what was chosen in a row's menu (callback)."""
+    click = st.session_state[ACTION]
+    if click.row >= len(rows):
         return
-    summary = summaries[click.row]
-    if click.label == COMPARE:
-        st.switch_page("compare.py", query_params={TRANSCRIPT: str(summary.id)})
-    elif click.label == RENAME:
-        _rename(store, summary)
-    elif click.label == DELETE:
-        _delete(store, summary)
+    if click.label == OPEN:
+        _open_row(rows[click.row])
+    else:
+        st.session_state[ASKED] = click.label, rows[click.row]
 
 
-@st.dialog("Rename")
-def _rename(store: Library, summary: Summary) -> None:
-    title = st.text_input("Title", summary.title, key="new_title", max_chars=200)
-    tags = st.text_input("Tags, separated by commas", ", ".join(summary.tags), key="new_tags")
-    if st.button("Save", key="rename_now", type="primary", disabled=not title.strip()):
-        with edge():
-            store.rename(summary.id, title)
-            store.tag(summary.id, tags.split(","))
-            st.rerun()
-
-
-@st.dialog("Delete this transcript?")
-def _delete(store: Library, summary: Summary) -> None:
-    st.markdown(f"**{escaped(summary.title)}**")
-    st.caption(f"{counted(summary.calls, 'call')}, {counted(summary.messages, 'message')}. This cannot be undone.")
-    if st.button("Delete", key="delete_now", type="primary"):
-        with edge():
-            store.delete(summary.id)
-            st.rerun()
+def _do(store: Library) -> None:
+    """Do what was chosen in a row's menu."""
+    label, row = st.session_state.pop(ASKED, ("", None))
+    if isinstance(row, FileGroup):
+        if label == DELETE:
+            delete_several(store, [row])
+    elif label == COMPARE:
+        st.switch_page("compare.py", query_params={TRANSCRIPT: str(row.id)})
+    elif label == RENAME:
+        rename(store, row)
+    elif label == DELETE:
+        delete(store, row)
 
 
 def welcome() -> None:

@@ -13,23 +13,20 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.wording import agreeing, counted
-from storage import Library, Summary
+from core.wording import counted
+from storage import Library
 
-from .edge import edge, escaped
+from .library_dialogs import TOLD, delete_several
+from .library_rows import MENU, Row, ids_of
 
 MOST_ROWS = 18
 """Rows shown at once; the others are scrolled to."""
-MOST_NAMED = 8
-"""Titles in the confirmation."""
-TOLD, SELECTING = "deleted_told", "selecting"
-MENU = ""
-"""The column of the menus."""
+SELECTING = "selecting"
 
 
-def ticked(summaries: Sequence[Summary], table: pd.DataFrame, columns: Mapping[str, Any]) -> list[Summary]:
-    """Show the list with a box before each transcript instead of a menu behind it; return those that are ticked."""
-    shown = " ".join(str(summary.id) for summary in summaries)
+def ticked(rows: Sequence[Row], table: pd.DataFrame, columns: Mapping[str, Any]) -> list[Row]:
+    """Show the list with a box before each row instead of a menu behind it; return the rows that are ticked."""
+    shown = " ".join(map(str, ids_of(rows)))
     event = st.dataframe(
         table.drop(columns=MENU),
         key=f"ticked_{hashlib.blake2b(shown.encode(), digest_size=8).hexdigest()}",
@@ -38,37 +35,21 @@ def ticked(summaries: Sequence[Summary], table: pd.DataFrame, columns: Mapping[s
         hide_index=True,
         height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
         placeholder="not counted",
-        column_config={name: column for name, column in columns.items() if name != MENU},
+        column_config=columns,
         alt="Transcripts in the library, to be selected",
     )
-    return [summaries[row] for row in sorted(event.selection.rows) if row < len(summaries)]
+    return [rows[row] for row in sorted(event.selection.rows) if row < len(rows)]
 
 
-def delete_button(store: Library, chosen: Sequence[Summary]) -> None:
-    """Show the button that deletes what is ticked, and say what it did."""
-    label = f"Delete {counted(len(chosen), 'transcript')}" if chosen else "Delete"
+def delete_button(store: Library, chosen: Sequence[Row]) -> None:
+    """Show the button that deletes what is ticked."""
+    number = len(ids_of(chosen))
+    label = f"Delete {counted(number, 'transcript')}" if chosen else "Delete"
     if st.button(label, icon=":material/delete:", key="delete_several", disabled=not chosen):
-        _confirm(store, chosen)
+        delete_several(store, chosen)
+
+
+def say_deleted() -> None:
+    """Say what the last deletion of several did."""
     if told := st.session_state.pop(TOLD, None):
         st.toast(told, icon=":material/check:")
-
-
-@st.dialog("Delete these transcripts?")
-def _confirm(store: Library, chosen: Sequence[Summary]) -> None:
-    number = counted(len(chosen), "transcript")
-    calls = counted(sum(summary.calls for summary in chosen), "call")
-    titles = [escaped(summary.title or "Untitled transcript") for summary in chosen[:MOST_NAMED]]
-    more = [counted(len(chosen) - MOST_NAMED, "more transcript")] if len(chosen) > MOST_NAMED else []
-    st.markdown("\n".join(f"- {title}" for title in [*titles, *more]))
-    st.caption(f"{number} with {calls} {agreeing(len(chosen), 'is', 'are')} deleted. This cannot be undone.")
-    if st.button(f"Delete {number}", key="delete_several_now", type="primary"):
-        with edge():
-            st.session_state[TOLD] = deletion(len(chosen), store.delete_all(summary.id for summary in chosen))
-            st.rerun()
-
-
-def deletion(asked: int, deleted: int) -> str:
-    """Return what is said of a deletion; some may have been deleted by somebody else meanwhile."""
-    said = counted(deleted, "transcript", "was", "were")
-    gone = asked - deleted
-    return f"{said} deleted." + (f" {gone:,} {agreeing(gone, 'was', 'were')} gone already." if gone else "")

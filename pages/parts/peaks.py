@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from core.errors import PromptInspectorError
 from core.fingerprint import engine_fingerprint
-from storage import Library, StorageError, Summary
+from storage import FileGroup, Library, StorageError, Summary
 
 from .loading import captured_config, open_transcript
 
@@ -21,19 +21,29 @@ MOST_MESSAGES = 3000
 """A longer transcript is counted when it is opened, not while a list waits."""
 
 
-def peaks(store: Library, summaries: Sequence[Summary]) -> list[int | None]:
-    """Return the peak of each transcript in tokens; None where it is not counted yet."""
-    known = store.analyses.get(KEY, [_hash(summary) for summary in summaries])
-    missing = [summary for summary in summaries if _hash(summary) not in known and summary.messages <= MOST_MESSAGES]
-    counted = dict(_counted(store, missing[:MOST_COUNTED]))
-    return [{**known, **counted}.get(_hash(summary)) for summary in summaries]
+def peaks(store: Library, rows: Sequence[Summary | FileGroup]) -> list[int | None]:
+    """Return the peak of each row in tokens; None where it is not counted yet, of a file where any of it is not."""
+    known = store.analyses.get(KEY, [_hash(sha256) for row in rows for sha256 in _sha256s(row)])
+    alone = [row for row in rows if isinstance(row, Summary) and row.messages <= MOST_MESSAGES]
+    missing = [summary for summary in alone if _hash(summary.sha256) not in known]
+    found = {**known, **dict(_counted(store, missing[:MOST_COUNTED]))}
+    return [_peak([found.get(_hash(sha256)) for sha256 in _sha256s(row)]) for row in rows]
+
+
+def _sha256s(row: Summary | FileGroup) -> Sequence[str]:
+    return row.sha256s if isinstance(row, FileGroup) else (row.sha256,)
+
+
+def _peak(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return max(known) if len(known) == len(counts) else None
 
 
 def _counted(store: Library, summaries: Sequence[Summary]) -> Iterator[tuple[bytes, int]]:
     """Yield the peaks that can be counted; why one cannot is said where the transcript is opened."""
     for summary in summaries:
         with suppress(PromptInspectorError):
-            yield _hash(summary), count_peak(store, summary)
+            yield _hash(summary.sha256), count_peak(store, summary)
 
 
 def count_peak(store: Library, summary: Summary) -> int:
@@ -41,9 +51,9 @@ def count_peak(store: Library, summary: Summary) -> int:
     opened = open_transcript(store, summary.id)
     peak = opened.figures(captured_config(opened.transcript)).peak_sent
     with suppress(StorageError):  # it can be counted again
-        store.analyses.put(KEY, {_hash(summary): peak}, summary.id)
+        store.analyses.put(KEY, {_hash(summary.sha256): peak}, summary.id)
     return peak
 
 
-def _hash(summary: Summary) -> bytes:
-    return bytes.fromhex(summary.sha256)[:16]
+def _hash(sha256: str) -> bytes:
+    return bytes.fromhex(sha256)[:16]
