@@ -218,6 +218,66 @@ def test_every_strategy_has_a_form_that_can_be_applied(page: Open, store: Librar
         assert not app.error
 
 
+def close(app: AppTest, slot: str) -> AppTest:
+    app.session_state[f"edit_{slot}"] = False
+    return run(app)
+
+
+CHOSEN = "span_triage is chosen, not applied yet."
+
+
+def test_a_strategy_that_was_chosen_is_kept_until_it_is_applied(page: Open, store: Library) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "a")
+    assert CHOSEN not in shown(app)
+    app.selectbox(key="a_kind").set_value("span_triage")
+    assert CHOSEN in shown(close(run(app), "a"))
+    assert json.loads(app.query_params["a"])["strategy"]["kind"] == "keep_last"
+    assert edit(app, "a").selectbox(key="a_kind").value == "span_triage"
+    app.button(key="a_apply").click()
+    run(app)
+    assert json.loads(app.query_params["a"]) == {"strategy": {"kind": "span_triage"}}
+    assert CHOSEN not in shown(app)
+
+
+def test_a_strategy_that_was_chosen_is_kept_while_another_page_is_open(page: Open, store: Library) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "b")
+    app.selectbox(key="b_kind").set_value("span_triage")
+    close(run(app), "b")
+    app.switch_page("configurations.py")
+    run(app)
+    app.query_params.clear()
+    app.switch_page("compare.py")
+    assert CHOSEN in shown(run(app))
+    assert edit(app, "b").selectbox(key="b_kind").value == "span_triage"
+
+
+def test_what_was_chosen_for_one_transcript_is_not_for_another(page: Open, store: Library) -> None:
+    slots = address(a=SUGGESTED[0], b=SUGGESTED[1])
+    app = edit(page(PAGE, transcript=id_of(store), **slots), "a")
+    app.selectbox(key="a_kind").set_value("span_triage")
+    close(run(app), "a")
+    app.query_params["transcript"] = id_of(store, "long_chat.json")
+    assert CHOSEN not in shown(run(app))
+
+
+def test_a_form_that_is_cancelled_forgets_what_was_chosen(page: Open, store: Library) -> None:
+    app = edit(page(PAGE, transcript=id_of(store)), "a")
+    before = app.query_params["a"]
+    app.selectbox(key="a_kind").set_value("span_triage")
+    run(app)
+    app.button(key="a_cancel").click()
+    assert CHOSEN not in shown(run(app))
+    assert (app.query_params["a"], app.session_state["edit_a"]) == (before, False)
+    assert edit(app, "a").selectbox(key="a_kind").value == "keep_last"
+
+
+def test_a_configuration_that_cannot_be_used_keeps_what_was_chosen_too(page: Open, store: Library) -> None:
+    slots = {"a": '{"strategy": {"kind": "keep_lust"}}', **address(b=SUGGESTED[0])}
+    app = edit(page(PAGE, transcript=id_of(store), **slots), "a")
+    app.selectbox(key="a_kind").set_value("span_triage")
+    assert CHOSEN in shown(close(run(app), "a"))
+
+
 @pytest.mark.parametrize(
     ("rules", "key"),
     [

@@ -62,3 +62,53 @@ def test_a_finding_of_a_configuration_leads_to_its_call(view: Open) -> None:
     viewer.page.wait_for_url("**/inspect?*")
     viewer.says("Call 26 of 61")
     viewer.address_has("call", "26")
+
+
+def test_what_is_set_in_the_form_is_kept_until_it_is_applied_or_cancelled(view: Open) -> None:
+    viewer = view(f"/compare?transcript={number_of(view, 'support_triage')}", width=1280)
+    page = viewer.page
+    body, kind = page.get_by_test_id("stPopoverBody"), page.get_by_test_id("stPopoverBody").get_by_role("combobox")
+
+    def open_form() -> None:
+        page.get_by_role("button", name="Edit").first.click()
+        expect(kind.first).to_be_visible()
+        viewer.settle()
+
+    def click_beside() -> None:
+        page.get_by_role("heading", level=1).click()
+        expect(body).to_have_count(0)
+        viewer.settle()
+
+    open_form()
+    body.get_by_role("spinbutton", name="Step", exact=True).fill("700")
+    click_beside()
+    open_form()
+    expect(body.get_by_role("spinbutton", name="Step", exact=True)).to_have_value("700")
+    kind.first.click()
+    page.get_by_role("option", name="mask_tool_results").click()
+    viewer.says("Old tool results become placeholders")
+    viewer.settle()
+    body.get_by_role("spinbutton", name="Keep", exact=True).fill("3")
+    click_beside()
+    viewer.says("mask_tool_results is chosen, not applied yet.")
+    open_form()
+    expect(kind.first).to_have_value("mask_tool_results")
+    expect(body.get_by_role("spinbutton", name="Keep", exact=True)).to_have_value("3")
+    body.get_by_role("button", name="Cancel").click()
+    expect(body).to_have_count(0)
+    expect(page.get_by_text("not applied yet")).to_have_count(0)
+    viewer.settle()
+    open_form()
+    expect(kind.first).to_have_value("keep_last")
+    expect(body.get_by_role("spinbutton", name="Step", exact=True)).to_have_value("0")
+    kind.first.click()
+    page.get_by_role("option", name="mask_tool_results").click()
+    viewer.says("Old tool results become placeholders")
+    viewer.settle()
+    body.get_by_role("spinbutton", name="Keep", exact=True).fill("3")
+    click_beside()
+    open_form()
+    body.get_by_role("button", name="Apply").click()
+    viewer.address_has("a", '{"strategy":{"kind":"mask_tool_results","keep":3}}')
+    expect(page.get_by_text("not applied yet")).to_have_count(0)
+    viewer.settle()
