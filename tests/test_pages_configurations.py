@@ -67,6 +67,32 @@ def test_what_cannot_be_used_is_explained(page: Open, store: Library, text: str,
     assert [saved.name for saved in store.configs.list()] == [NAME]
 
 
+LARGE = json.dumps({**OTHER, "name": "x" * (1 << 20)})
+
+
+def test_what_is_too_large_is_refused_with_a_sentence(page: Open, store: Library) -> None:
+    said = "**configuration**: this has 1.0 MB, and at most 1 MB are taken."
+    assert said in paste(page, LARGE)
+    app = page(PAGE)
+    assert app.file_uploader[0].proto.max_upload_size_mb == 1
+    assert "a file of more than 1 MB is refused. A recorded run is added on the page Library." in shown(app)
+    app.file_uploader[0].upload("large.json", LARGE.encode() + b" " * (1 << 20))
+    run(app)
+    app.button(key="config_import_now").click()
+    assert said.replace("1.0", "2.0") in shown(run(app))
+    assert [saved.name for saved in store.configs.list()] == [NAME]
+
+
+def test_a_name_that_is_too_long_is_a_sentence(page: Open, store: Library) -> None:
+    said = "**name**: has 201 characters, 1 more than the 200 that fit."
+    assert said in paste(page, json.dumps({**OTHER, "name": "n" * 201}))
+    slots = {"a": json.dumps({**OTHER, "name": "n" * 201}), "b": json.dumps(OTHER)}
+    app = page("compare.py", transcript=id_of(store), **slots)
+    app.button(key="a_save").click()
+    assert said in shown(run(app))
+    assert [saved.name for saved in store.configs.list()] == [NAME]
+
+
 def test_a_file_without_a_name_goes_by_its_file_name(page: Open, store: Library) -> None:
     app = page(PAGE)
     app.file_uploader[0].upload("winner.json", json.dumps({"strategy": {"kind": "keep_last"}}).encode())

@@ -25,6 +25,9 @@ from .texts import bounded, file_name
 CONFIG, VERSION = "config", "version"
 """Names in the address."""
 
+LARGEST = 1
+"""Megabytes of a file that is imported: an export has no transcript in it, and needs some kilobytes."""
+MEGABYTE = 1 << 20
 MOST_ROWS = 8
 """Rows shown at once; the others are scrolled to."""
 _CLIENTS = {
@@ -197,7 +200,13 @@ def importer(store: Library) -> None:
     """Show the way in for an exported file: dropped or pasted, checked before it is stored."""
     round_number = st.session_state.setdefault("config_round", 0)
     with st.popover("Import", icon=":material/upload_file:", key="config_import"):
-        file = st.file_uploader("An exported configuration", "json", key=f"config_file_{round_number}")
+        file = st.file_uploader(
+            "An exported configuration", "json", key=f"config_file_{round_number}", max_upload_size=LARGEST
+        )
+        st.caption(
+            f"It needs some kilobytes, so a file of more than {LARGEST} MB is refused. A recorded run is added on the"
+            " page Library."
+        )
         text = st.text_area("or its JSON", key=f"config_text_{round_number}", height=140)
         ready = st.button("Import", key="config_import_now", type="primary", disabled=not (file or text.strip()))
     if ready:
@@ -214,6 +223,10 @@ def importer(store: Library) -> None:
 
 def import_config(store: Library, name: str, text: str) -> SavedConfig:
     """Check and store a configuration under its own name, else under `name`. ConfigError if it cannot be used."""
+    size = len(text.encode("utf-8", "replace"))
+    if size > LARGEST * MEGABYTE:
+        problem = f"this has {size / MEGABYTE:,.1f} MB, and at most {LARGEST} MB are taken."
+        raise ConfigError("configuration", problem, "If it is a transcript, add it on the page Library.")
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
