@@ -62,4 +62,4 @@ def test_every_page_has_a_route() -> None:
 
 
 def test_the_page_says_that_there_is_no_such_transcript(page: Open) -> None:
-    assert "There is no transcript '5/6'. Open one from the Library." in shown(page("compare.py", transcript="5/6"))
+    assert "There is no transcript “5/6” here." in shown(page("compare.py", transcript="5/6"))

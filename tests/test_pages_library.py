@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ from core.readers import read
 from core.replay import replay
 from pages.parts import peaks
 from pages.parts.import_told import sentences, summary_line
-from pages.parts.library_dialogs import deletion, name_problems
 from pages.parts.library_list import capture_command
-from pages.parts.library_rows import calls_of, ids_of, title_of
-from storage import FileGroup, Library, Summary
+from storage import Library, Summary
 from storage.importing import ImportedFile
 from storage.samples import TITLES
 from tests.pages_app import SAMPLES, Open, page, run, sample, sample_database, shown, store
@@ -321,112 +318,6 @@ def test_the_rows_are_those_of_the_page_also_after_its_last_one_is_deleted(page:
     assert list(run(app).dataframe[0].value["title"]) == [summary.title for summary in first]
 
 
-HISTORY = ".aider.chat.history.md"
-
-
-def add_chats(store: Library, number: int, source: str = HISTORY) -> list[int]:
-    """Add chats of one file, and return their ids, the last one first."""
-    known = store.count()
-    chats = [read(chat(known + place).decode()).transcripts[0] for place in range(number)]
-    return [store.add(replace(one, source=source)).id for one in chats][::-1]
-
-
-def test_many_chats_of_one_file_are_one_row(page: Open, store: Library) -> None:
-    add_chats(store, 320)
-    app = page("library.py")
-    table = app.dataframe[0].value
-    assert len(table) == 5 and "page" not in app.session_state
-    first = table.iloc[0]
-    assert (first["title"], first["source"], first["calls"]) == ("▸ 320 transcripts of one file", HISTORY, 320)
-    assert [list(menu) for menu in table[""][:2]] == [["Open", "Delete"], ["Compare", "Rename", "Delete"]]
-    assert "324 transcripts, many of one file as one row. Click one to open it." in shown(app)
-    app = page("library.py", search="support")
-    assert "1 transcript. Click one to open it." in shown(app)
-
-
-def test_a_file_is_opened_searched_and_left(page: Open, store: Library) -> None:
-    ids = add_chats(store, 120)
-    app = page("library.py", file=HISTORY, file_page="3")
-    assert "120 transcripts. Click one to open it." in shown(app) and f"**{HISTORY}**" in shown(app)
-    assert list(app.dataframe[0].value["title"]) == [store.summary(number).title for number in ids[100:]]
-    app.text_input(key="search").set_value("question 7")
-    table = run(app).dataframe[0].value
-    assert {"question 7", "question 71"} <= set(table["title"]) and set(table["source"]) == {HISTORY}
-    app.text_input(key="search").set_value("support")
-    run(app)
-    assert f"No transcript of the file “{HISTORY}” has “support” in its names or tags." in shown(app)
-    app.button(key="all_files").click()
-    assert "1 transcript. Click one to open it." in shown(run(app))
-    assert "file" not in app.query_params
-
-
-def test_a_file_of_which_nothing_is_left_says_so(page: Open) -> None:
-    app = page("library.py", file="gone.json")
-    assert "No transcript of the file “gone.json” is here." in shown(app)
-    assert [button.key for button in app.button if button.key == "all_files"] == ["all_files"]
-
-
-def test_the_peak_of_a_file_is_known_once_each_of_it_is_counted(store: Library) -> None:
-    add_chats(store, 10)
-    (group,) = (row for row in store.rows() if isinstance(row, FileGroup))
-    summaries = [store.summary(number) for number in group.ids]
-    counted = [peaks.count_peak(store, summary) for summary in summaries[1:]]
-    assert peaks.peaks(store, [group]) == [None]
-    counted.append(peaks.count_peak(store, summaries[0]))
-    assert peaks.peaks(store, [group]) == [max(counted)] and min(counted) > 0
-
-
-def test_what_a_menu_asks_is_done_to_the_row_that_was_shown(page: Open, store: Library) -> None:
-    app = page("library.py")
-    shown_first = store.list(limit=1)[0]
-    add_chats(store, 1)
-    app.session_state["asked_of_row"] = "Delete", shown_first
-    run(app)
-    assert f"**{shown_first.title}**" in shown(app)
-    assert app.dataframe[0].value["title"][0] != shown_first.title
-
-
-def test_a_group_stands_for_all_of_its_transcripts(store: Library) -> None:
-    ids = add_chats(store, 10)
-    rows = store.rows()
-    assert ids_of(rows[:2]) == [*ids, store.list(limit=1, offset=10)[0].id]
-    assert calls_of(rows[:1]) == 10
-    assert title_of(rows[0]) == "▸ 10 transcripts of one file"
-
-
-LONG = "x" * 201
-
-
-@pytest.mark.parametrize(
-    ("title", "tags", "said"),
-    [
-        ("fine", ["a", "b"], []),
-        ("y" * 200, ["z" * 200], []),
-        ("  ", ["a"], ["The title is empty. Give it one."]),
-        (LONG, ["a"], ["The title has 201 characters, 1 more than the 200 that fit. Shorten it."]),
-        (
-            f" {LONG} ",
-            [" short", f" *b*{LONG}"],
-            [
-                "The title has 201 characters, 1 more than the 200 that fit. Shorten it.",
-                "The tag that begins with “*b*xxxxxxxxxxxxxxxxx” has 204 characters, 4 more than the 200 that fit."
-                " Shorten it.",
-            ],
-        ),
-    ],
-)
-def test_names_that_are_too_long_are_sentences(store: Library, title: str, tags: list[str], said: list[str]) -> None:
-    problems = name_problems(store.list(limit=1)[0], title, tags)
-    assert [problem.replace("\\", "") for problem in problems] == said
-
-
-def test_a_title_of_a_recording_may_stay_as_it_is(store: Library) -> None:
-    summary = replace(store.list(limit=1)[0], title=LONG)
-    assert name_problems(summary, LONG, ["a"]) == []
-    assert name_problems(replace(summary, title=""), "", ["a"]) == []
-    assert len(name_problems(summary, f"{LONG}!", [])) == 1
-
-
 def test_several_can_be_selected_instead_of_opened(page: Open) -> None:
     app = page("library.py")
     assert not [button for button in app.button if button.key == "delete_several"]
@@ -434,16 +325,3 @@ def test_several_can_be_selected_instead_of_opened(page: Open) -> None:
     assert run(app).button(key="delete_several").disabled
     assert "" not in app.dataframe[0].value.columns
     assert "4 transcripts. Tick those to delete." in shown(app)
-
-
-@pytest.mark.parametrize(
-    ("asked", "deleted", "sentence"),
-    [
-        (1, 1, "1 transcript was deleted."),
-        (3, 3, "3 transcripts were deleted."),
-        (3, 1, "1 transcript was deleted. 2 were gone already."),
-        (2, 1, "1 transcript was deleted. 1 was gone already."),
-    ],
-)
-def test_what_is_said_of_a_deletion(asked: int, deleted: int, sentence: str) -> None:
-    assert deletion(asked, deleted) == sentence

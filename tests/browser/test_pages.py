@@ -193,7 +193,7 @@ def test_a_saved_configuration_is_listed_with_its_snippet(triage: Viewer) -> Non
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("/inspect/1", "Peak"), ("/compare/1/", "Export JSON"), ("/advise/x/y", "There is no transcript 'x/y'.")],
+    [("/inspect/1", "Peak"), ("/compare/1/", "Export JSON"), ("/advise/x/y", "There is no transcript “x/y” here.")],
 )
 def test_an_address_below_a_page_shows_the_page(view: Open, path: str, said: str) -> None:
     viewer = view(path)
