@@ -1,4 +1,4 @@
-"""The form under Edit: it changes a configuration, and what is chosen in it is kept until then or cancelled."""
+"""The form under Edit: it changes a configuration, and keeps what is chosen until it is applied or cancelled."""
 
 from __future__ import annotations
 
