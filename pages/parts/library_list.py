@@ -20,6 +20,7 @@ from .library_selection import MOST_ROWS, SELECTING, delete_button, say_deleted,
 from .pager import pager
 from .peaks import peaks
 from .state import TRANSCRIPT, keep_in_address, know
+from .texts import LONGEST_FILE_NAME, cut_name
 
 PAGE = 50
 FILE = "file"
@@ -80,7 +81,7 @@ def _way_back(file: str) -> None:
             "All transcripts", icon=":material/arrow_back:", key="all_files", type="tertiary",
             on_click=keep_in_address, args=(FILE, None),
         )  # fmt: skip
-        st.markdown(f"**{escaped(file)}**", width="content")
+        st.markdown(f"**{escaped(cut_name(file, LONGEST_FILE_NAME))}**", width="content")
 
 
 def _nothing(search: str, file: str | None) -> str:
