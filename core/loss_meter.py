@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .branch import Branch, Place
 from .decisions import NO_STRETCH, Left
+from .holders import Holder, holders_of
 from .stand_ins import stand_ins_of
 from .transcript import ROOT, Transcript
-from .uses import Holder, Uses
+from .uses import Uses
 from .watched_texts import Use, plain, stands_in
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class _Meter:
     def __init__(self, replay: Replay, uses: Uses) -> None:
         self._replay, self._uses = replay, uses
         self._branch = Branch(replay.transcript)
-        self._holders, self._oldest = uses.held(history=not replay.of_captured)
+        self._holders, self._oldest = holders_of(uses, history=not replay.of_captured)
         self._whole = _whole_rows(replay.transcript, uses)
         self._stand_ins = stand_ins_of(replay.transcript, uses)
         self._logs: dict[int, _Replaced] = {}

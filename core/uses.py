@@ -7,7 +7,6 @@ words. Where something stands is a list of places in order, so that "is it still
 
 from __future__ import annotations
 
-import sys
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from .reference_names import tool_names
 from .references import references_of
 from .sections import sections
 from .transcript import ROOT, Transcript
-from .watched_texts import LINE, Use, WatchedTexts, watch_word
+from .watched_texts import LINE, Use, WatchedTexts
 from .wire import Wire
 
 USES = "uses"
@@ -63,7 +62,6 @@ class Uses:
         self._in_heads = [frozenset(text for _, text in head) for head in self._heads]
         self._places: dict[Use, list[Place]] = {}
         self._head_spans: dict[tuple[int, Use], tuple[str, ...]] = {}
-        self._held: dict[bool, Held] = {}
         self.calls = self._measured([self._read_response(reply) for reply in replies])
         """What each call's response used."""
         self._texts.forget()
@@ -78,29 +76,6 @@ class Uses:
             branch.to(call.captured)
             found.append(self._used(branch, call.head, response))
         return found
-
-    def held(self, history: bool) -> Held:
-        """Return for each call where each use stands, references first, then lines.
-
-        `history` asks for the whole history of a call, not for what was captured.
-        """
-        if history not in self._held:
-            branch = Branch(self.transcript)
-            found = [self._holders(branch, call, history) for call in range(len(self.calls))]
-            oldest = [min((holder.newest for holder in holders), default=sys.maxsize) for holders in found]
-            self._held[history] = Held(found, oldest)
-        return self._held[history]
-
-    def _holders(self, branch: Branch, call: int, history: bool) -> list[Holder]:
-        made, found = self.transcript.calls[call], self.calls[call]
-        branch.to(made.history if history else made.captured)
-        return [self._holder(branch, made.head, use) for use in chain(found.used, found.copied)]
-
-    def _holder(self, branch: Branch, head: int, use: Use) -> Holder:
-        places = self.places(use)
-        newest, _ = next(branch.newest_first(places), (-1, 0))
-        oldest = places[0].node if places else ROOT
-        return Holder(use, newest, oldest, self.head_spans(head, use), places, watch_word(use))
 
     def places(self, use: Use) -> list[Place]:
         """Return where in the transcript's messages a use stands, in order."""
@@ -256,27 +231,6 @@ class _Texts(WatchedTexts):
         super().forget()
         self.__dict__.pop("_joined", None)
         self._found_wide.clear()
-
-
-class Holder(NamedTuple):
-    """The newest message that holds a use, -1 for none, and the ids of the spans of the fixed part that hold it.
-
-    `places` are all in the transcript's messages, `oldest` is the node of the first, `word` the watch word.
-    """
-
-    use: Use
-    newest: int
-    oldest: int
-    spans: tuple[str, ...]
-    places: list[Place]
-    word: str
-
-
-class Held(NamedTuple):
-    """By call the holders of each use, and the oldest of their messages; `sys.maxsize` where nothing was used."""
-
-    holders: list[list[Holder]]
-    oldest: list[int]
 
 
 class _Response(NamedTuple):
