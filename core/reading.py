@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from .engine import Engine, Step
 from .entered import Entered
 from .hints import Hints
+from .newest import Newest
 from .transcript import ROOT, Call, Transcript
 from .unit_feed import Heads, UnitFeed
 from .wire import Wire
@@ -36,14 +37,15 @@ def reading(transcript: Transcript, engines: Mapping[str | None, Engine], captur
     """
     same = all(call.captured == call.history for call in transcript.calls)
     key = (captured and not same, tuple((model, engine.reader) for model, engine in engines.items()))
-    readings: dict[Any, list[Read]] = transcript.memo.setdefault("readings", {})
-    found = readings.get(key)
-    if found is None:
-        while len(readings) >= MOST_READINGS:
-            readings.pop(next(iter(readings), key), None)
-        reader = _Reader(transcript, engines, captured)
-        found = readings[key] = [reader.read(call) for call in transcript.calls]
-    return found
+    return readings_of(transcript).get(
+        key, lambda: list(map(_Reader(transcript, engines, captured).read, transcript.calls))
+    )
+
+
+def readings_of(transcript: Transcript) -> Newest[Any, list[Read]]:
+    """Return the newest readings of a transcript."""
+    known: Newest[Any, list[Read]] = transcript.memo.setdefault("readings", Newest(MOST_READINGS))
+    return known
 
 
 def models_of(transcript: Transcript) -> list[str | None]:

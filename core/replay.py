@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -21,8 +22,9 @@ from .dialects import dialect
 from .drift import Split
 from .engine import Engine, Planner, checked, counter_of
 from .loss import Loss, loss
+from .newest import Newest
 from .plan import Plan, apply
-from .reading import MOST_READINGS, model_named, models_of, reading
+from .reading import MOST_READINGS, model_named, models_of, reading, readings_of
 from .replay_columns import Columns
 from .sent_sizes import excess_as_sent
 from .spans import SpanKind
@@ -47,6 +49,8 @@ class Replay:
     ) -> None:
         self.transcript = transcript
         self.config = config
+        self.planned = config
+        """The configuration that the plans were made for; `judged_by` changes the other one alone."""
         self.dropped = dropped
         """What a conversion to the configuration's dialect left out of the transcript."""
         self.summaries = summaries or {}
@@ -79,9 +83,15 @@ class Replay:
         return made.captured if self.of_captured else made.history
 
     def judged_by(self, budget: BudgetConfig) -> Replay:
-        """Return this replay held against another budget than the one it was planned for; the plans are the same."""
-        config = self.config.model_copy(update={"budget": budget})
-        return Replay(self.transcript, config, self._plans, self._entered, self.dropped, self.summaries)
+        """Return this replay held against another budget than the one it was planned for; the plans are the same.
+
+        So is what was measured on them, but for the columns, and for what may be this replay itself.
+        """
+        judged = copy(self)
+        judged.config = self.config.model_copy(update={"budget": budget})
+        for name in ("calls", "as_captured"):
+            vars(judged).pop(name, None)
+        return judged
 
     @cached_property
     def loss(self) -> Loss:
@@ -118,13 +128,9 @@ class Replay:
         """Return what all strategies with this configuration's model and counter share, made for the first of them."""
         counter = self.config.counter
         counted_by = (self.config.model.name, counter.kind, counter.encoding, counter.scale)
-        groups: dict[Any, dict[Any, Shared]] = self.transcript.memo.setdefault("shared", {})
-        while counted_by not in groups and len(groups) >= MOST_READINGS:
-            groups.pop(next(iter(groups), None), None)
-        known = groups.setdefault(counted_by, {})
-        if name not in known:
-            known[name] = make()
-        return known[name]
+        groups: Newest[Any, dict[Any, Shared]] = self.transcript.memo.setdefault("shared", Newest(MOST_READINGS))
+        known = groups.get(counted_by, dict)
+        return known[name] if name in known else known.setdefault(name, make())
 
     @cached_property
     def as_captured(self) -> Replay:
@@ -242,12 +248,11 @@ def _split(transcript: Transcript, config: Configuration) -> Split | None:
 
 def _counted(transcript: Transcript, config: Configuration, encoding: str, factor: float) -> Sequence[int]:
     """Return the tokens of all prompts by another counter, and keep nothing of that reading."""
-    readings = transcript.memo.setdefault("readings", {})
+    readings = readings_of(transcript)
     before = set(readings)
     counter = {"kind": "tiktoken", "encoding": encoding, "scale": factor}
     counted: Sequence[int] = replay(transcript, {**config.model_dump(mode="json"), "counter": counter}).calls["before"]
-    for key in readings.keys() - before:
-        readings.pop(key, None)
+    readings.keep(before)
     return counted
 
 

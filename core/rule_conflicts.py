@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .log import Log
+from .newest import Newest
 from .replay import Replay, replay
 from .rules import Match, Rule
 from .spans import FixedPart, Span, SpanKind
@@ -80,16 +81,15 @@ def rule_report(made: Replay) -> RuleReport:
     rules = tuple(rule.rule() for rule in made.config.rules)
     if not rules:
         return RuleReport()
-    known: dict[Any, tuple[tuple[RuleConflict, ...], tuple[str, ...]]]
-    known = made.transcript.memo.setdefault("rules met", {})
-    key = (rules, made.of_captured)
-    if key not in known:
-        while len(known) >= MOST_REPORTS:
-            known.pop(next(iter(known)), None)
-        met = _Meeting(rules)
-        met.read(made)
-        known[key] = (tuple(met.conflicts()), tuple(met.unmatched()))
-    return RuleReport(*known[key], tuple(unused(rules, made.config.strategy.kind)))
+    known: Newest[Any, tuple[tuple[RuleConflict, ...], tuple[str, ...]]]
+    known = made.transcript.memo.setdefault("rules met", Newest(MOST_REPORTS))
+
+    def met() -> tuple[tuple[RuleConflict, ...], tuple[str, ...]]:
+        meeting = _Meeting(rules)
+        meeting.read(made)
+        return tuple(meeting.conflicts()), tuple(meeting.unmatched())
+
+    return RuleReport(*known.get((rules, made.of_captured), met), tuple(unused(rules, made.config.strategy.kind)))
 
 
 MOST_REPORTS = 32

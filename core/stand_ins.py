@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from .branch import Place
+from .newest import Newest
 from .watched_texts import Use, plain, stands_in, watch_word
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class StandIns:
             word = watch_word(use)
             for place in places:
                 self._spans.setdefault(place.node, {}).setdefault(place, {})[use] = word
-        self._told: dict[Place, dict[str, Collection[Use]]] = {}
+        self._told: dict[Place, Newest[str, Collection[Use]]] = {}
 
     def spans(self, node: int) -> Mapping[Place, Standing]:
         """Return the spans of a message in which uses stand."""
@@ -43,13 +44,12 @@ class StandIns:
 
     def told(self, place: Place, text: str) -> Collection[Use]:
         """Return which of the uses that stand in a span are told by a text in its place."""
-        known = self._told.setdefault(place, {})
-        if text not in known:
-            while len(known) >= MOST_TEXTS:
-                known.pop(next(iter(known)), None)
-            standing = self.spans(place.node).get(place) if text else None
-            known[text] = frozenset(_told(standing, text)) if standing else NOTHING_TOLD
-        return known[text]
+        known = self._told.get(place) or self._told.setdefault(place, Newest(MOST_TEXTS))
+        return known.get(text, lambda: self._looked_for(place, text))
+
+    def _looked_for(self, place: Place, text: str) -> Collection[Use]:
+        standing = self.spans(place.node).get(place) if text else None
+        return frozenset(_told(standing, text)) if standing else NOTHING_TOLD
 
 
 def _told(standing: Standing, text: str) -> Iterator[Use]:
