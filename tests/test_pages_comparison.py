@@ -66,6 +66,8 @@ START = "About half of the largest recorded prompt, so that every strategy has t
         (4_500, 2_000, f"{START}; 2,000 more are left for what is not recorded."),
         (4_501, 0, ""),
         (4_000, 3_000, "Of a budget of 7,000, 3,000 are left for what is not recorded."),
+        (4_500, 1, f"{START}; 1 more is left for what is not recorded."),
+        (4_000, 1, "Of a budget of 4,001, 1 is left for what is not recorded."),
         (None, 0, ""),
         (None, 3_000, ""),
     ],

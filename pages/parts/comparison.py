@@ -17,7 +17,7 @@ from core.decisions import Edit, Fate, Run
 from core.errors import ConfigError
 from core.plan import Plan
 from core.replay import Replay
-from core.wording import counted
+from core.wording import agreeing, counted
 
 SLOTS = ("a", "b", "c", "d")
 FEWEST = 2
@@ -50,11 +50,13 @@ def limit_told(soft: int | None, beside: int, peak: int) -> str:
     It is the one that is suggested for a peak in tokens, or what a budget leaves beside what is not recorded.
     """
     if soft == suggested_budget(peak):
-        more = f"; {beside:,} more are left for what is not recorded" if beside else ""
+        more = f"; {beside:,} more {agreeing(beside, 'is', 'are')} left for what is not recorded" if beside else ""
         return f"About half of the largest recorded prompt, so that every strategy has to work{more}."
     if soft is None or not beside:
         return ""
-    return f"Of a budget of {soft + beside:,}, {beside:,} are left for what is not recorded."
+    return (
+        f"Of a budget of {soft + beside:,}, {beside:,} {agreeing(beside, 'is', 'are')} left for what is not recorded."
+    )
 
 
 def suggestions(calls: int, turns: int, budget: int | None) -> list[dict[str, Any]]:
