@@ -37,7 +37,13 @@ def _leading_to(page: str) -> Callable[[Request], Awaitable[Response]]:
         named = rest.strip("/")
         if page in OF_TRANSCRIPTS and named and TRANSCRIPT not in request.query_params:
             asked = [(TRANSCRIPT, named), *asked]
-        up = "../" * (rest.count("/") + 1)  # so that it holds behind a proxy that puts all under a path
+        up = "../" * _levels(request) or "./"  # so that it holds behind a proxy that puts all under a path
         return RedirectResponse(f"{up}{'' if page == FIRST else page}{'?' if asked else ''}{urlencode(asked)}")
 
     return answer
+
+
+def _levels(request: Request) -> int:
+    """Return how many levels an address is below the root as a browser counts: a slash written %2F makes none."""
+    raw: bytes = request.scope["raw_path"]
+    return raw.removeprefix(request.scope.get("root_path", "").encode()).count(b"/") - 1
