@@ -19,8 +19,8 @@ class Cell:
 
 
 NONE = Cell(None, "—")
-MOST_DECIMALS = 2
-"""Decimals of a percentage that would read as 0% although there is a difference."""
+PERCENT_DECIMALS = 2
+"""The most decimals of a percentage that would read as 0% although there is a difference."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def difference(number: float, first: float) -> str:
     """Return by how many percent a number differs from the first one; "" where it does not."""
     if not first or number == first:
         return ""
-    shares = (f"{(number - first) / first:+.{decimals}%}" for decimals in range(MOST_DECIMALS + 1))
+    shares = (f"{(number - first) / first:+.{decimals}%}" for decimals in range(PERCENT_DECIMALS + 1))
     return next((share for share in shares if share.strip("+-0.%")), "").replace("-", "−")
 
 

@@ -14,7 +14,7 @@ from core.wording import counted
 
 from .measure import NONE, Cell, Measure, best_of, difference, in_calls
 
-FEWEST_DECIMALS, MOST_DECIMALS = 4, 8
+FEWEST_DOLLAR_DECIMALS, MOST_DOLLAR_DECIMALS = 4, 8
 DIGITS = 3
 TOLD_RANGE = 0.01
 """A predicted cost whose bounds are nearer, as a share of the upper one, is told without them."""
@@ -39,8 +39,8 @@ def cost_rows(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measu
 def decimals_of(cards: Sequence[Scorecard]) -> int:
     """Return the decimals that tell the least cost of a comparison to three digits; four at least."""
     costs = [usd for card in cards for usd in (card.cost_known_usd, card.cost_reported_usd) if usd]
-    wanted = range(FEWEST_DECIMALS, MOST_DECIMALS)
-    return next((n for n in wanted if min(costs, default=1.0) * 10**n >= 10 ** (DIGITS - 1)), MOST_DECIMALS)
+    wanted = range(FEWEST_DOLLAR_DECIMALS, MOST_DOLLAR_DECIMALS)
+    return next((n for n in wanted if min(costs, default=1.0) * 10**n >= 10 ** (DIGITS - 1)), MOST_DOLLAR_DECIMALS)
 
 
 @dataclass(frozen=True, slots=True)
