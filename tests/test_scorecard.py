@@ -192,6 +192,18 @@ def test_a_replay_is_held_against_another_budget_than_it_was_planned_for() -> No
     }
 
 
+def test_a_judged_replay_is_measured_once_and_only_its_budget_is_another() -> None:
+    made = played({"kind": "as_captured"}, 1)
+    measured = [made.loss, made.cache, made.cost, made.calibration]
+    assert made.as_captured is made and made.calls["sent_excess"] == [sent - 1 for sent in made.calls["sent"]]
+    judged = made.judged_by(BudgetConfig(soft_limit=100_000))
+    again = [judged.loss, judged.cache, judged.cost, judged.calibration]
+    assert all(one is other for one, other in zip(measured, again, strict=True))
+    assert (judged.calls["sent_excess"], judged.calls["excess"]) == ([0] * 4, made.calls["excess"])
+    assert judged.as_captured is judged
+    assert (made.config.budget.soft_limit, judged.config.budget.soft_limit) == (1, 100_000)
+
+
 def test_what_is_unknown_is_none_and_not_zero() -> None:
     transcript = run([user("Hello.")])
     assert scorecard(replay(transcript, {"strategy": {"kind": "full_history"}})).calls == 0
