@@ -49,7 +49,8 @@ def _beside(replay: Replay, call: int) -> str:
     sizes = sizes_of(replay, call)
     if sizes.allowed <= sizes.budget:
         return sizes.beside
-    return f" as reported, {sizes.over(replay.calls['in_window'][call]):,} as counted here"
+    measured = "as reported" if replay.of_captured else "as corrected by the reports"  # of its own prompts none are
+    return f" {measured}, {sizes.over(replay.calls['in_window'][call]):,} as counted here"
 
 
 def _although(fits: int, over: int) -> str:
@@ -146,7 +147,7 @@ class _Held:
             return False
         if self._free is None:
             opened = {**self._said, **{name: OPEN[name] for name in self.settings}}
-            config = {**self._made.config.model_dump(mode="json"), "strategy": opened}
+            config = {**self._made.planned.model_dump(mode="json"), "strategy": opened}
             self._free = replay(self._made.transcript, config, self._made.summaries)
         return self._free.plan(call).tokens_after < self._made.plan(call).tokens_after
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from core.config import BudgetConfig
 from core.finding import Level
 from core.replay import replay
 from core.transcript import Transcript
 from tests.runs import result, run, says, user, uses
+from tests.test_advice_sizes import reported
 from tests.test_findings import agent, chat, found, played
 
 
@@ -21,6 +23,19 @@ def test_a_strategy_that_fires_too_late() -> None:
     assert (finding.call, finding.figures) == (first, {"calls": 15 - first, "first_change": 15})
     assert finding.sentence.endswith("before call 16: min_turns 15, min_steps 15 hold it back.")
     assert "fires_too_late" not in found(played(chat(20), 1500, "keep_last", keep_turns=2))
+
+
+def test_a_judged_replay_is_held_back_by_the_settings_it_was_planned_with() -> None:
+    """The wider budget has room for all that is recorded: planned for it, the strategy would take nothing."""
+    transcript, holds = reported(agent(12, lines=75), 2_000), "min_turns 7, min_steps 7 hold it back."
+    made = played(transcript, 600, "keep_last", keep_messages=2, min_turns=7, min_steps=7)
+    judged = made.judged_by(BudgetConfig(soft_limit=2_600))
+    told, own = found(judged), found(made)["fires_too_late"]
+    assert own.sentence.endswith(holds)
+    assert told["fires_too_late"].sentence.endswith(holds)
+    assert told["fires_too_late"].figures["first_change"] == own.figures["first_change"]
+    assert "cannot_help" not in told
+    assert judged.planned is made.config is made.planned
 
 
 def begins_huge() -> Transcript:

@@ -87,6 +87,16 @@ def test_a_corrected_count_is_told_in_both_measures() -> None:
     assert 0 < told.figures["largest_excess"] < overflow
 
 
+def test_a_prompt_that_a_strategy_made_was_reported_by_nobody() -> None:
+    transcript = reported(chat(20), [-tokens // 10 for tokens in history(chat(20), None).calls["in_window"]])
+    made = played(transcript, 1_000, "keep_last", keep_turns=2, min_turns=15, min_steps=15)
+    told = found(made)["over_budget"]
+    over = sizes_of(made, told.call).over(made.calls["in_window"][told.call])
+    by = told.figures["largest_excess"]
+    assert 0 < by < over
+    assert told.sentence.endswith(f"by {by:,} tokens as corrected by the reports, {over:,} as counted here.")
+
+
 def test_parts_of_unknown_size_are_told_beside_what_is_over() -> None:
     sentence = found(played(unreported(chat(20)), 1_000, "as_captured"))["over_budget"].sentence
     assert sentence.endswith(" tokens, without the system prompt, which is not recorded.")
