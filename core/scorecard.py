@@ -80,8 +80,9 @@ class Scorecard:
     """How far counts were off, by model: bias, spread, a suggested reserve, and the factor for its texts."""
     entered: int
     over_budget: int
-    """Calls over the soft budget as sent; by what is recorded alone there are `over_budget_recorded`."""
+    """Calls over the soft budget as sent."""
     over_budget_recorded: int
+    """Calls over the soft budget that the strategy was planned for, by what is recorded alone."""
     largest_excess: int
     """By how many tokens the worst call is over it as sent."""
     changed: int

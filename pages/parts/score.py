@@ -14,13 +14,16 @@ from .score_costs import cost_rows
 DID_NOTHING = "did nothing"
 
 
-def measures(captured: Scorecard, cards: Sequence[Scorecard]) -> list[Measure]:
-    """Return the measures of a comparison. Rows that say nothing about any configuration are left out."""
+def measures(captured: Scorecard, cards: Sequence[Scorecard], has_beside: bool = False) -> list[Measure]:
+    """Return the measures of a comparison. Rows that say nothing about any configuration are left out.
+
+    `has_beside` says that the budget of what is sent is more than the soft limit that the strategies have.
+    """
     every = [captured, *cards]
     return [
         *_peaks(every),
         *_sums(captured, cards),
-        *_over_budget(every),
+        *_over_budget(every, has_beside),
         Measure("Calls changed", (NONE, *map(_changed, cards))),
         *_losses(captured, cards),
         *_fixed_part(cards),
@@ -41,13 +44,16 @@ def _peaks(every: Sequence[Scorecard]) -> Iterator[Measure]:
     yield token_row("Peak as sent, tokens", [card.peak_sent for card in every])
 
 
-def _over_budget(every: Sequence[Scorecard]) -> Iterator[Measure]:
-    """Yield what is over the budget as sent, and by what is recorded alone where that is not the same."""
+def _over_budget(every: Sequence[Scorecard], has_beside: bool) -> Iterator[Measure]:
+    """Yield what is over the budget as sent, and by what is recorded alone where that is not the same.
+
+    What is recorded is held against the limit that strategies have, so a call may be over that and within the budget.
+    """
     sent, recorded = [card.over_budget for card in every], [card.over_budget_recorded for card in every]
     other = _sends_other(every)
     yield count_row("Calls over budget, as sent" if other else "Calls over budget", sent)
     if sent != recorded:
-        yield count_row("Calls over budget, as recorded", recorded)
+        yield count_row(f"Calls over {'soft limit' if has_beside else 'budget'}, as recorded", recorded)
     name = "Largest excess as sent, tokens" if other else "Largest excess, tokens"
     yield count_row(name, [card.largest_excess for card in every])
 

@@ -34,7 +34,8 @@ def score(
     names = [candidate.label for candidate in candidates]
     violations = [opened.violations(candidate.config) for candidate in candidates]
     captured = opened.scorecard(captured_config, budget)
-    rows = measures(captured, [opened.scorecard(candidate.config, budget) for candidate in candidates])
+    cards = [opened.scorecard(candidate.config, budget) for candidate in candidates]
+    rows = measures(captured, cards, has_beside=budget != captured_config.budget)
     table, best = score_table(rows, [CAPTURED, *names])
     ink = "#5eead4" if is_dark() else "#0f766e"
     marked = best.map(lambda is_best: f"color: {ink}; font-weight: 600" if is_best else "")
