@@ -12,7 +12,7 @@ from typing import Any
 from .dialects import Message
 from .engine import Engine, Step
 from .hints import Hints
-from .rules import Rule, rules_at
+from .rules import Match, Rule, rules_at
 from .shrinkers import shrink_fixed, shrink_unit
 from .spans import EMPTY, FixedPart, SpanKind, fixed_part
 from .strategies.tiers import is_said
@@ -20,6 +20,8 @@ from .units import Grouper, Unit, is_turn, make_unit
 from .wire import Wire
 
 MOST_HEADS = 64
+MOST_VARIANTS = 4
+"""Units kept for one place: with one pin and without, in one turn and in the next."""
 
 Rules = tuple[Rule, ...]
 _Place = tuple[int, int]
@@ -35,11 +37,12 @@ class Heads:
 
     def fixed_part(self, engine: Engine, head: Wire, key: Hashable, rules: Rules, said: frozenset[str]) -> FixedPart:
         """Return the fixed part of a request, shrunk; `key` tells heads apart, `said` are keywords."""
+        if len(self._known) >= MOST_HEADS:
+            self._known.clear()
+            self._readers.clear()
         reader = self._readers.setdefault((engine.reader, rules), len(self._readers))
         known = (key, reader, said)
         if known not in self._known:
-            if len(self._known) >= MOST_HEADS:
-                self._known.clear()
             fixed = fixed_part(head, engine.dialect, engine.counter, engine.model, rules)
             self._known[known] = shrink_fixed(fixed, engine.shrinkers, said, engine.dialect, engine.counter)
         return self._known[known]
@@ -59,8 +62,10 @@ class UnitFeed:
         self._reader: tuple[object, tuple[str, ...] | None] | None = None
         self._hinted: Rules = ()
         self._said: frozenset[str] = frozenset()
-        self._made: dict[tuple[Rules, Rules], dict[_Place, Unit]] = {}
-        """Units by what configured rules may say of their age, and hints of their spans."""
+        self._made: dict[_Place, dict[tuple[int, Rules], Unit]] = {}
+        """Units by their place, and by what configured rules may say of their age and hints of their spans."""
+        self._rules: dict[Rules, int] = {}
+        """A number for the rules that may mean spans of one age."""
 
     def read(
         self,
@@ -107,17 +112,22 @@ class UnitFeed:
     def _units(self, engine: Engine, groups: Sequence[Any], hinted: Rules) -> Iterator[Unit]:
         """Yield the units of some groups; those of which nothing else is said are the same objects as before."""
         age = sum(is_turn(group.messages) for group in groups)
-        said = rules_at(engine.rules, age)
+        said, number = self._said_at(engine, age)
         for group in groups:
             if engine.ages and is_turn(group.messages):
                 age -= 1
-                said = rules_at(engine.rules, age)
-            named = tuple(rule for rule in hinted if _means_one_of(rule, group)) if hinted else ()
-            known = self._made.setdefault((said, named), {})
-            place = (group.first, len(group.messages))
-            if place not in known:
-                known[place] = _unit(engine, group, (*said, *named))
-            yield known[place]
+                said, number = self._said_at(engine, age)
+            named = _named_in(group, hinted) if hinted else ()
+            known = self._made.setdefault((group.first, len(group.messages)), {})
+            if (number, named) not in known:
+                while len(known) >= MOST_VARIANTS:
+                    del known[next(iter(known))]
+                known[number, named] = _unit(engine, group, (*said, *named))
+            yield known[number, named]
+
+    def _said_at(self, engine: Engine, age: int) -> tuple[Rules, int]:
+        said = rules_at(engine.rules, age)
+        return said, self._rules.setdefault(said, len(self._rules))
 
     def _hear(self, engine: Engine, units: Sequence[Unit], fresh: bool) -> None:
         """Remember which of the shrinkers' keywords users said."""
@@ -132,13 +142,16 @@ def _unit(engine: Engine, group: Any, rules: Sequence[Rule]) -> Unit:
     return shrink_unit(unit, engine.shrinkers, engine.dialect, engine.counter) if engine.shrinkers else unit
 
 
-def _means_one_of(rule: Rule, group: Any) -> bool:
-    """Return whether a hint may name a span of a group, by its id or by that of its call."""
-    return any(
-        rule.match.names(f"m{place}.{index}", part.call_id)
+def _named_in(group: Any, hinted: Rules) -> Rules:
+    """Return what hints say of the spans of a group, by their ids or by those of their calls, and of no others."""
+    ids = {
+        named
         for place, message in enumerate(group.messages, start=group.first)
         for index, part in enumerate(message.parts or (EMPTY,))
-    )
+        for named in (f"m{place}.{index}", part.call_id)
+    }
+    found = ((rule, frozenset(rule.match.ids or ()) & ids) for rule in hinted)
+    return tuple(Rule(Match(ids=named), rule.treatment) for rule, named in found if named)
 
 
 def _messages(engine: Engine, wires: Sequence[Wire]) -> list[Message]:

@@ -117,3 +117,22 @@ def test_a_session_with_changing_pins_sends_what_a_single_request_does() -> None
     for count, pins in ((3, ["m2.0"]), (5, []), (5, ["toolu_1"]), (7, ["m4.0", "t0"]), (7, [])):
         body = {**HEAD, "messages": [*HEAD["messages"], *TALK[:count]]}
         assert session.assemble(body, {"pins": pins}).request == runtime.assemble(body, {"pins": pins}).request
+
+
+@pytest.mark.parametrize(("grows", "made"), [(True, 11), (False, 12)], ids=["more and more", "one that moves"])
+def test_what_is_made_for_changing_hints_is_bounded(monkeypatch: pytest.MonkeyPatch, grows: bool, made: int) -> None:
+    fed = Fed(monkeypatch)
+    for number in range(70):
+        fed.step(7, pins=[f"m{at % 7}.0" for at in (range(number + 1) if grows else [number])])
+    assert fed.units == made
+    assert max(map(len, fed.feed._made.values())) <= unit_feed.MOST_VARIANTS
+
+
+def test_heads_that_are_kept_are_bounded() -> None:
+    engine = Engine(load_config({"strategy": {"kind": "full_history"}}), "openai_chat", "gpt-4o")
+    heads = unit_feed.Heads()
+    for number in range(3 * unit_feed.MOST_HEADS):
+        head = {"messages": [{"role": "system", "content": f"You are number {number}."}]}
+        rules = tuple(Hints(pins=(f"s{number}.0",)).rules())
+        assert heads.fixed_part(engine, head, number, rules, frozenset()).spans[0].text.endswith(f"{number}.")
+    assert len(heads._known) <= unit_feed.MOST_HEADS >= len(heads._readers)
