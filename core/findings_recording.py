@@ -174,8 +174,14 @@ def _unused(replay: Replay) -> Iterator[_Unused]:
     A result that was sent in fewer than `LEAST_SENT` calls had no time to be used.
     """
     found: dict[tuple[int, int], _Unused] = {}
+    plans = [replay.plan(call) for call in range(len(replay.transcript.calls))]
+    whole_from = [plan.whole_from if plan.changed else 0 for plan in plans]
     for place, span, calls in _huge(replay):
-        whole = [call for call in calls if replay.plan(call).remains(span.message, span.id) is None]
+        whole = [
+            call
+            for call in calls
+            if span.message >= whole_from[call] or plans[call].remains(span.message, span.id) is None
+        ]
         known = found.get(place, _Unused(span, whole[0], 0) if whole else None)
         if known is not None:
             found[place] = known._replace(sent=known.sent + len(whole))
