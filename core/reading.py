@@ -21,7 +21,7 @@ MOST_READINGS = 8
 MOST_CONVERSATIONS = 256
 """Conversations that are kept open; one that was left longest ago is read anew if it goes on after all.
 
-Where more than these take turns, each call is: no recording was seen that comes near.
+Where more than these take turns, each call is.
 """
 
 
