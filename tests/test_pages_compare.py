@@ -75,11 +75,15 @@ def hidden(store: Library, beyond: int) -> str:
 
 
 def test_a_start_says_where_it_comes_from(page: Open, store: Library) -> None:
-    start = "About half of the largest recorded prompt, so that every strategy has to work"
+    start = "About half of the largest recorded prompt"
     app = page(PAGE, transcript=id_of(store))
     assert f"{start}." in shown(app)
     app.number_input(key="budget").set_value(4_600)
     assert start not in shown(run(app))
+    app = page(PAGE, transcript=id_of(store), window="4000")
+    assert app.number_input(key="budget").value == BUDGET
+    assert start not in shown(app)
+    assert "The window of 4,000 tokens is smaller than the soft limit, and is the limit." in shown(app)
     app = page(PAGE, transcript=hidden(store, 20_000))
     assert (app.number_input(key="budget").value, app.number_input(key="beside").value) == (BUDGET, 20_000)
     assert f"{start}; 20,000 more are left for what is not recorded." in shown(app)
@@ -226,6 +230,34 @@ def test_a_saved_configuration_gives_production_the_same_bytes(page: Open, store
         call = golden["call"]
         sent = runtime.assemble(transcript.history(call), transcript.calls[call].hints).request
         assert body_sha256(sent) == golden["prompt_sha256"]
+
+
+def texts(elements: Any) -> list[str]:
+    return [element.value.replace("\\", "") for element in elements]
+
+
+def test_a_configuration_is_saved_under_the_name_that_it_is_given(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store))
+    name = app.text_input(key="c_name tiered_injection · 2 turns")
+    assert name.value == "tiered_injection · 2 turns"
+    name.set_value(" support ")
+    run(app)
+    assert "A new name among your configurations." in texts(app.caption)
+    app.button(key="c_save").click()
+    run(app)
+    assert store.configs.get("support").body["name"] == "support"
+    app.text_input(key="a_name keep_last · 2 turns").set_value("support")
+    run(app)
+    said = "Version 2 of a name that has tiered_injection now. Give another name to keep both apart."
+    assert said in texts(app.caption)
+    app.text_input(key="a_name keep_last · 2 turns").set_value(" ")
+    run(app)
+    assert app.button(key="a_save").disabled
+    app.text_input(key="a_name keep_last · 2 turns").set_value("n" * 201)
+    run(app)
+    app.button(key="a_save").click()
+    run(app)
+    assert "201 characters" in app.error[0].value and len(store.configs.versions("support")) == 1
 
 
 def test_a_comparison_is_remembered_when_another_page_was_open(page: Open, store: Library) -> None:

@@ -59,7 +59,7 @@ def _effect(candidate: Candidate) -> str:
 def _export(candidate: Candidate) -> None:
     st.download_button(
         "Export JSON",
-        lambda: json.dumps(exported([candidate.replay], datetime.now(UTC)), ensure_ascii=False, indent=2),
+        lambda: json.dumps(_named(candidate), ensure_ascii=False, indent=2),
         f"{file_name(candidate.label)}.json",
         "application/json",
         key=f"{candidate.slot}_export",
@@ -68,17 +68,43 @@ def _export(candidate: Candidate) -> None:
     )
 
 
+def _named(candidate: Candidate) -> dict[str, Any]:
+    """Return the export of a configuration under the name that its card has, so that an import finds it again."""
+    return {**exported([candidate.replay], datetime.now(UTC)), "name": candidate.label}
+
+
 def _save(candidate: Candidate) -> None:
-    st.button("Save", key=f"{candidate.slot}_save", icon=":material/bookmark_add:", on_click=_store, args=(candidate,),
-              help="Keep it under Configurations, as its next version.")  # fmt: skip
+    """Show the button that opens the name to save under; the same name again is a next version."""
+    with st.popover("Save", icon=":material/bookmark_add:", key=f"{candidate.slot}_save_as"):
+        name = st.text_input("Name", candidate.label, key=_name_key(candidate)).strip()
+        st.caption(escaped(_becomes(name)))
+        st.button("Save configuration", key=f"{candidate.slot}_save", on_click=_store, args=(candidate,),
+                  disabled=not name)  # fmt: skip
+        error = st.session_state.pop(f"{candidate.slot}_error", None)
+        if error is not None:
+            show_error(error)
+
+
+def _name_key(candidate: Candidate) -> str:
+    return f"{candidate.slot}_name {candidate.label}"
+
+
+def _becomes(name: str) -> str:
+    """Return what saving under a name makes of it."""
+    versions = library().configs.versions(name)
+    if not versions:
+        return "A new name among your configurations." if name else "Give it a name."
+    kind = versions[0].body.get("strategy", {}).get("kind", "another strategy")
+    return f"Version {versions[0].version + 1} of a name that has {kind} now. Give another name to keep both apart."
 
 
 def _store(candidate: Candidate) -> None:
     """Save a configuration with its provenance (callback)."""
     state = st.session_state
+    name = state[_name_key(candidate)].strip()
     try:
         body = exported([candidate.replay], datetime.now(UTC))
-        saved = library().configs.save(candidate.label, {**body, "name": candidate.label})
+        saved = library().configs.save(name, {**body, "name": name})
     except PromptInspectorError as error:
         state[f"{candidate.slot}_error"] = error
         return
@@ -86,8 +112,6 @@ def _store(candidate: Candidate) -> None:
 
 
 def _notices(slot: str) -> None:
-    error, saved = st.session_state.pop(f"{slot}_error", None), st.session_state.pop(f"{slot}_saved", None)
-    if error is not None:
-        show_error(error)
+    saved = st.session_state.pop(f"{slot}_saved", None)
     if saved is not None:
         st.toast(escaped(saved), icon=":material/check:")

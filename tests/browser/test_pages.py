@@ -173,6 +173,8 @@ def test_an_edited_configuration_is_in_the_link(triage: Viewer, view: Open) -> N
 def test_a_saved_configuration_is_listed_with_its_snippet(triage: Viewer) -> None:
     viewer = triage.go(f"/compare?transcript={number_of(triage)}")
     viewer.page.get_by_role("button", name="Save").first.click()
+    viewer.says("A new name among your configurations.")
+    viewer.page.get_by_role("button", name="Save configuration").first.click()
     viewer.says("Saved as version 1 of keep_last · 2 turns.")
     viewer.settle()
     viewer.go("/configurations?config=keep_last+%C2%B7+2+turns")
