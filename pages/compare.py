@@ -25,25 +25,25 @@ own = opened.figures(captured_config(opened.transcript))
 left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened, "Compare on ")
-with right:
-    with st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-        shown = said_in_address(opened, own)
-        limits = limit_controls(opened.transcript, BUDGET, beside=True)
-        remember(opened, shown, limits)
-        st.button(
-            "Add",
-            icon=":material/add:",
-            key="add",
-            disabled=free_slot(shown) is None,
-            help="Add a configuration, four at most.",
-            on_click=add,
-            args=(shown,),
-        )
-    if told := limit_told(limits.budget["soft_limit"], limits.beside, own.peak):
-        st.caption(told, text_alignment="right")
+with right, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
+    shown = said_in_address(opened, own)
+    limits = limit_controls(opened.transcript, BUDGET, beside=True)
+    remember(opened, shown, limits)
+    st.button(
+        "Add",
+        icon=":material/add:",
+        key="add",
+        disabled=free_slot(shown) is None,
+        help="Add a configuration, four at most.",
+        on_click=add,
+        args=(shown,),
+    )
 
 found, errors = candidates(opened, limits, shown)
 colours = palette.configurations(is_dark())
+window = found[0].config.model.window if found else None
+if told := limit_told(limits.budget["soft_limit"], limits.beside, own.peak, window):
+    right.caption(told, text_alignment="right")
 by_slot = {candidate.slot: candidate for candidate in found}
 for slot, cell in zip(shown, st.columns(len(shown)), strict=True):
     with cell:

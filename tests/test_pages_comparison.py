@@ -56,7 +56,7 @@ def test_the_suggested_budget_is_half_of_the_peak(peak: int, budget: int) -> Non
     assert suggested_budget(peak) == budget
 
 
-START = "About half of the largest recorded prompt, so that every strategy has to work"
+START = "About half of the largest recorded prompt"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,15 @@ START = "About half of the largest recorded prompt, so that every strategy has t
     ],
 )
 def test_where_a_soft_limit_comes_from(soft: int | None, beside: int, said: str) -> None:
-    assert limit_told(soft, beside, 8_961) == said
+    assert limit_told(soft, beside, 8_961, None) == said
+    assert limit_told(soft, beside, 8_961, 4_501) == said
+
+
+@pytest.mark.parametrize(("soft", "beside"), [(1_100_000, 0), (1_100_000, 7), (128_001, 0)])
+def test_a_soft_limit_above_the_window_is_not_the_limit(soft: int, beside: int) -> None:
+    said = "The window of 128,000 tokens is smaller than the soft limit, and is the limit."
+    assert limit_told(soft, beside, 2_100_009, 128_000) == said
+    assert limit_told(128_000, 0, 2_100_009, 128_000) == ""
 
 
 @pytest.mark.parametrize(

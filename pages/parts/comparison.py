@@ -38,21 +38,26 @@ class Candidate:
 
 
 def suggested_budget(peak: int) -> int:
-    """Return half of a peak in tokens, rounded to two digits: a soft limit that every strategy has to work for."""
+    """Return half of a peak in tokens, rounded to two digits: a soft limit that shows differences."""
     half = max(1, peak // 2)
     digits = max(0, len(str(half)) - 2)
     return int(round(half, -digits))
 
 
-def limit_told(soft: int | None, beside: int, peak: int) -> str:
+def limit_told(soft: int | None, beside: int, peak: int, window: int | None) -> str:
     """Return where a soft limit comes from, as a sentence; "" where a person may have typed it.
 
-    It is the one that is suggested for a peak in tokens, or what a budget leaves beside what is not recorded.
+    It is the one that is suggested for a peak in tokens, or what a budget leaves beside what is not recorded. Nothing
+    above the window could be sent, so there the window is the limit.
     """
+    if soft is None:
+        return ""
+    if window is not None and soft > window:
+        return f"The window of {window:,} tokens is smaller than the soft limit, and is the limit."
     if soft == suggested_budget(peak):
         more = f"; {beside:,} more {agreeing(beside, 'is', 'are')} left for what is not recorded" if beside else ""
-        return f"About half of the largest recorded prompt, so that every strategy has to work{more}."
-    if soft is None or not beside:
+        return f"About half of the largest recorded prompt{more}."
+    if not beside:
         return ""
     return (
         f"Of a budget of {soft + beside:,}, {beside:,} {agreeing(beside, 'is', 'are')} left for what is not recorded."
