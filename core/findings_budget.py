@@ -118,7 +118,8 @@ def _cannot_help(replay: Replay, calls: Sequence[int], floor: int, budget: int) 
         level=Level.ERROR,
         sentence=f"In {counted(len(calls), 'call')}, first call {calls[0] + 1}, the floor alone"
         f" ({counted(floor, 'token')} that cannot go: {stays}{hidden}) is over the budget of"
-        f" {budget:,}{'' if hidden else sizes.beside}: no strategy that cuts history can help.",
+        f" {budget:,}{'' if hidden else sizes.beside}: no strategy that cuts history can"
+        f" help {agreeing(len(calls), 'it', 'any of these')}.",
         call=calls[0],
         span_ids=_largest(replay, calls[0]),
         figures={"calls": len(calls), "floor": floor, "budget": budget},

@@ -115,6 +115,17 @@ def test_a_floor_over_the_budget_cannot_be_helped() -> None:
     assert "cannot_help" not in found(played(transcript, floor, "keep_last"))
 
 
+@pytest.mark.parametrize(("budget", "calls", "said"), [(100, 4, "any of these"), (600, 1, "it")])
+def test_what_cannot_be_helped_is_said_of_its_calls_alone(budget: int, calls: int, said: str) -> None:
+    """Others over the budget may be helped: the sentence does not speak of them."""
+    long = [user("long " * n) for n in (200, 200, 200, 800)]
+    transcript = run([message for one in long for message in (one, says("Yes."))])
+    made = played(transcript, budget, "full_history")
+    finding = found(made)["cannot_help"]
+    assert finding.figures["calls"] == calls and finding.sentence.endswith(f"that cuts history can help {said}.")
+    assert sum(excess > 0 for excess in made.calls["sent_excess"]) == max(calls, 2)
+
+
 def test_a_pinned_message_counts_as_floor() -> None:
     rules = [{"match": {"kind": "user", "pattern": "^0 "}, "evict": "pinned"}]
     said = {"budget": {"soft_limit": 100}, "rules": rules, "strategy": {"kind": "keep_last"}}

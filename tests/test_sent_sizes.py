@@ -146,7 +146,7 @@ def test_what_is_hidden_is_part_of_the_floor() -> None:
     assert (told.level, told.figures["calls"]) == (Level.ERROR, 20)
     assert told.sentence.endswith(
         "the newest user message and the open step; about 3,000 more are not recorded) is over the budget of 3,050: no"
-        " strategy that cuts history can help."
+        " strategy that cuts history can help any of these."
     )
     assert "cannot_help" not in found(played(reported(chat(20), 3_000), 3_200, "keep_last"))
 
