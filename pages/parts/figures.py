@@ -5,6 +5,7 @@ What a recording does not report stays unknown; it is never shown as 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.advice_sizes import Sizes
@@ -22,6 +23,7 @@ class Figures:
     `missing` is about what the provider counted beyond a recorded prompt, between `least_missing` and `most_missing`;
     below 0 these say that counts were too high. `peak_call` has the largest prompt with what is not recorded of it,
     `peak_sent`; `peak` is the largest one as recorded.
+    `floor` is corrected like `peak_sent` where its call was counted too high; `counted_floor` is not.
     `has_floor` is false where the recording is known to lack system prompt and tools.
     """
 
@@ -30,6 +32,7 @@ class Figures:
     entered: int
     floor: int
     smallest_floor: int
+    counted_floor: int
     billed: int | None
     billed_calls: int
     cached: int | None
@@ -45,7 +48,8 @@ class Figures:
 def figures(captured: Replay) -> Figures:
     """Return the figures of a transcript, from its replay as captured."""
     calls, sent = captured.transcript.calls, captured.calls["sent"]
-    floors = [captured.plan(call).fixed.tokens for call in range(len(calls))]
+    counts = [captured.plan(call).fixed.tokens for call in range(len(calls))]
+    floors = _as_sent(counts, captured)
     inputs = [call.usage.input for call in calls if call.usage.input is not None]
     cached = [call.usage.cache_read for call in calls if call.usage.cache_read is not None]
     beyond = [tokens for tokens in captured.calls["not_recorded"] if tokens is not None]
@@ -55,6 +59,7 @@ def figures(captured: Replay) -> Figures:
         entered=sum(captured.calls["entered"]),
         floor=max(floors, default=0),
         smallest_floor=min(floors, default=0),
+        counted_floor=max(counts, default=0),
         billed=sum(inputs) if inputs else None,
         billed_calls=len(inputs),
         cached=sum(cached) if cached else None,
@@ -65,6 +70,15 @@ def figures(captured: Replay) -> Figures:
         partly=partly_reported(captured),
         has_floor=fidelity(captured.transcript) != Fidelity.PARTIAL or _has_fixed_part(captured),
     )
+
+
+def _as_sent(counts: Sequence[int], captured: Replay) -> list[int]:
+    """Return parts of prompts, one a call, less their share of a count that was too high: no part exceeds the whole."""
+    whole = zip(captured.calls["in_window"], captured.calls["sent"], strict=True)
+    return [
+        part * sent // recorded if sent < recorded else part
+        for part, (recorded, sent) in zip(counts, whole, strict=True)
+    ]
 
 
 def _has_fixed_part(captured: Replay) -> bool:

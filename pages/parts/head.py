@@ -158,7 +158,10 @@ def _floor(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
     note = "system and tools" if found.floor == found.smallest_floor else f"from {found.smallest_floor:,}"
     value = f"{found.floor:,}" if found.has_floor else "not recorded"
     note = note if found.has_floor else "no system, no tools"
-    _card(cell, "Fixed floor", value, note, "What every call carries before anything was said.")
+    help_text = "What every call carries before anything was said."
+    if found.has_floor and found.floor < found.counted_floor:
+        help_text += f" Less in proportion to what was reported; counted are {found.counted_floor:,}."
+    _card(cell, "Fixed floor", value, note, help_text)
 
 
 def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
