@@ -14,6 +14,7 @@ from .advice_checks import checked_leaves
 from .advice_configs import Said, candidates
 from .advice_cost import dearer
 from .advice_measures import Prompt, plan_alone, prompt_of
+from .advice_split_words import headline, split_fails
 from .advice_symptoms import Symptom, symptoms
 from .advice_tree import Advice, Leaf, advise
 from .advice_trial import Check, Trial
@@ -44,6 +45,8 @@ class Advised:
     work: Work | None
     checks: tuple[Check, ...]
     symptoms: tuple[Symptom, ...]
+    headline: str = ""
+    """The leaf's title, or that its split fails."""
     configured: str = ""
     """What the configuration does and what is then sent, as a sentence; "" where there is none."""
     dearer: str = ""
@@ -77,18 +80,20 @@ def advised(
     said, config = _chosen(prompt, advice, work)
     trial = Trial(prompt, None if config is None else (play or _player(history))(config), work)
     leaves = (advice.leaf, *advice.then)
+    checks, has_cut = checked_leaves(trial, leaves), config is not None
     alone, sentence = verdict(prompt, advice, work)
     return Advised(
         prompt=prompt,
         advice=advice,
         leave_alone=alone,
-        verdict=sentence,
+        verdict=sentence + split_fails(advice.leaf, prompt, work, checks, has_cut),
         said=said,
         config=config,
         work=work,
-        checks=checked_leaves(trial, leaves),
+        checks=checks,
         symptoms=symptoms(prompt, trial),
-        configured="" if trial.played is None else configured(trial),
+        configured="" if trial.played is None else configured(trial, advice.leaf),
+        headline=headline(advice.leaf, TITLES[advice.leaf], prompt, checks, has_cut),
         dearer="" if trial.played is None else dearer(trial.played, history.as_captured),
     )
 

@@ -115,6 +115,6 @@ def aggregator_fits(trial: Trial) -> Check:
     texts = ((unit.name, work.text_of(unit).strip()) for unit in work.units)
     raw = [name for name, text in texts if len(text) > SHORTEST_RAW and text in work.aggregator_text]
     sizes = trial.prompt.sizes
-    why = f"it repeats {raw[0]}" if raw else f"{sizes.of_budget(work.aggregator)}, verdicts only"
+    why = f"the aggregator repeats {raw[0]}" if raw else f"the aggregator has {sizes.of_budget(work.aggregator)}"
     fits = sizes.fits(work.aggregator)
     return Check("aggregator fits and holds no raw text", fits and not raw, why)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .advice_measures import RESULTS, TEXT, Prompt, tokens_of
-from .advice_tree import reclaim
+from .advice_tree import Leaf, advise, reclaim
 from .advice_trial import Trial
 from .decisions import Action
 from .findings_fixed_part import core_tokens
@@ -154,8 +154,18 @@ def all_pinned(prompt: Prompt, trial: Trial | None) -> Symptom:
     name, seen = "everything left is pinned and still over", not sizes.fits(tokens) and sizes.fits(largest)
     said = f"{counted(tokens, 'token', 'is', 'are')} pinned, the largest span has {largest:,}"
     if prompt.unseen and not seen:
-        return Symptom(name, None, f"{prompt.unseen}; of the rest, {said}", "5A")
-    return Symptom(name, seen, f"{said}{sizes.beside if sizes.hidden else ''}", "5A")
+        return Symptom(name, None, f"{prompt.unseen}; of the rest, {said}{_other_way(prompt, seen)}", "5A")
+    return Symptom(name, seen, f"{said}{sizes.beside if sizes.hidden else ''}{_other_way(prompt, seen)}", "5A")
+
+
+def _other_way(prompt: Prompt, seen: bool) -> str:
+    """Return why 5A is taken without its symptom, to follow the evidence; "" where it is not taken or is seen."""
+    if seen or advise(prompt.measured).leaf is not Leaf.SMALLER_UNIT:
+        return ""
+    if prompt.measured.largest_pinned > prompt.measured.soft_budget:
+        return "; 5A is taken as the largest is over the budget alone and exact strings are needed"
+    gives, over = sum(reclaim(prompt.measured)), prompt.measured.overflow
+    return f"; 5A is taken for another reason: the branches give back {gives:,} of the {over:,} needed"
 
 
 def has_headroom(prompt: Prompt, trial: Trial | None) -> Symptom:

@@ -1,7 +1,7 @@
 """The advice in sentences: what the tree found in a call, and what the recommended configuration does about it.
 
 The tree measures what results have once each is cut, and text older than the least that is kept; a configuration may
-mask instead, and keep more. So each sentence says which of the two its figures are about.
+mask instead, keep more, or leave whole steps out. So each sentence says which of the two its figures are about.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from .advice_symptoms import HEADROOM
 from .advice_tree import Advice, Leaf
 from .advice_trial import Trial, kept_by
 from .config import Configuration
+from .decisions import Fate
+from .plan import Plan
 from .wording import counted
 from .work_units import Work
 
-__all__ = ["SHORT", "TITLES", "configured", "verdict"]
+__all__ = ["BRANCHES", "SHORT", "TITLES", "configured", "left_out", "one_block", "verdict"]
 
+BRANCHES = "without leaving out whole steps, all branches together"
+"""The branches shorten results and text and say rules once: what a cut of history leaves out is more."""
 SHORT = 15
 """Turns and steps up to which a task is short (rule B-R4)."""
 TITLES = {
@@ -83,23 +87,42 @@ def _why(prompt: Prompt, advice: Advice) -> str:
     if advice.then:
         return f"no branch covers it alone, {sum(gains):,} come back together"
     return {
-        Leaf.CHUNK: f"what cannot go holds one block of {measured.largest_pinned:,}",
+        Leaf.CHUNK: one_block(prompt),
         Leaf.SUMMARISE: f"old conversation can give back {gains.history:,} ({measured.old_history:,} older than"
         f" {prompt.kept}, less a summary of {measured.summary_cap:,})",
         Leaf.PROJECT: f"tool results can give back {gains.tool:,} if each is cut to {prompt.projection[0]:,}",
         Leaf.DEDUPLICATE: f"restated rules can give back {prompt.restated:,} and examples {prompt.examples:,}",
-        Leaf.SMALLER_UNIT: f"all branches together can give back no more than {sum(gains):,}",
+        Leaf.SMALLER_UNIT: _nothing_covers(prompt, advice),
     }[advice.leaf]
 
 
-def configured(trial: Trial) -> str:
+def _nothing_covers(prompt: Prompt, advice: Advice) -> str:
+    """Return why only a smaller unit of work is left: one block that must stay, or branches that give too little."""
+    if prompt.measured.largest_pinned > prompt.measured.soft_budget:
+        return f"{one_block(prompt)}, and exact strings are needed"
+    return f"{BRANCHES} can give back no more than {sum(advice.reclaim):,}"
+
+
+def one_block(prompt: Prompt) -> str:
+    """Return that one pinned text is larger than the budget alone."""
+    return f"what cannot go holds one block of {prompt.measured.largest_pinned:,}"
+
+
+def configured(trial: Trial, leaf: Leaf) -> str:
     """Return what a configuration does with the call, and what is then sent of it; "" where it only numbers parts."""
     done = [*_shrinks(trial.config), *_plans(trial.config)]
+    if leaf is Leaf.SMALLER_UNIT and (gone := left_out(trial.plan)):
+        done.append(f"leaves out {counted(gone, 'token')} of older steps whole, which the branches do not count")
     if not done or any(made.kind == "chunk_pinned" for made in trial.config.shrink):
         return ""
     said = done[0] if len(done) == 1 else f"{', '.join(done[:-1])} and {done[-1]}"
     sent = f"{trial.plan.tokens_after:,} of {counted(trial.plan.tokens_before, 'recorded token')}"
     return f"The configuration {said}: of call {trial.prompt.call + 1} it sends {sent}."
+
+
+def left_out(plan: Plan) -> int:
+    """Return the tokens of the units that are not sent, whether nothing or one summary stands for them."""
+    return sum(plan.log.units[index].tokens for index, fate, _ in plan.fates() if fate in (Fate.DROP, Fate.FOLD))
 
 
 def _shrinks(config: Configuration) -> Iterator[str]:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from core.advice import Advised, advised
+from core.advice import TITLES, Advised, advised
 from core.advice_symptoms import Symptom
 from core.advice_tree import Leaf
 from core.advice_trial import Check
+from core.advice_words import BRANCHES
 from core.config import load_config
 from core.export import pinned
 from core.finding import Finding
@@ -25,7 +26,7 @@ from core.scorecard import scorecard
 from core.spans import SpanKind
 from core.transcript import Transcript
 from pages.parts.advice_tree_view import branches, folded
-from tests.advice_runs import history
+from tests.advice_runs import advice, giant, history
 
 SAMPLES = Path(__file__).parents[1] / "sample_data"
 NAMES = ["coding_agent.jsonl", "long_chat.json", "operations_zh.json", "support_triage.jsonl"]
@@ -83,6 +84,8 @@ def numbers(text: str) -> list[int]:
 
 def all_agree(found: Advised) -> None:
     for agrees in (totals, restated_rules, shares_of_results, references, configured, results_touched, kept_part, fits):
+        agrees(found)
+    for agrees in (given_back, splits, smaller_unit_told):
         agrees(found)
 
 
@@ -199,6 +202,48 @@ def fits(found: Advised) -> None:
     assert within is None or (within.passed is not False) is (excess[call] == 0)
 
 
+def given_back(found: Advised) -> None:
+    """What the branches of 5A give back, what its configuration leaves out, and what that sends, make one sum."""
+    if found.advice.leaf is not Leaf.SMALLER_UNIT:
+        return
+    told_first = found.verdict.partition(". ")[0].rstrip(".")
+    card, gains = branches(found)[-1].evidence, sum(found.advice.reclaim)
+    assert told_first.endswith(f": {BRANCHES} can give back no more than {gains:,}")
+    assert card.startswith(f"{BRANCHES} give back {gains:,} of the {found.advice.overflow:,} needed")
+    assert card.endswith("; the configuration above also leaves out older steps whole") is (found.config is not None)
+    if found.config is None:
+        return
+    plan = played(found).plan(found.prompt.call)
+    sent, recorded = numbers(found.configured)[-2:]
+    [gone] = re.findall(r"leaves out ([\d,]+) tokens of older steps whole", found.configured)
+    inserted = sum(made.tokens_after for made in plan.decisions if made.tokens_before == 0)
+    assert (sent, recorded) == (plan.tokens_after, found.prompt.total)
+    assert 0 <= int(gone.replace(",", "")) - (recorded - sent) <= found.prompt.measured.summary_cap
+    assert recorded - sent >= found.advice.overflow > gains
+    assert inserted <= found.prompt.measured.summary_cap
+
+
+def splits(found: Advised) -> None:
+    """A split is only recommended where its checks pass: else headline and verdict say so, and what is left."""
+    leaf, failed = found.advice.leaf, [made for made in found.checks if made.passed is False]
+    if leaf is not Leaf.SMALLER_UNIT or not failed:
+        assert leaf is Leaf.CHUNK or found.headline == TITLES[leaf]
+        assert "cannot be split to fit" not in found.verdict
+        return
+    assert found.headline != TITLES[leaf]
+    assert f"The work cannot be split to fit: {failed[0].why}." in found.verdict
+    assert ("Cut history" in found.headline) is (found.config is not None)
+    assert (f"makes call {found.prompt.call + 1} fit" in found.verdict) is (found.config is not None)
+
+
+def smaller_unit_told(found: Advised) -> None:
+    """The symptom of 5A says why the leaf is taken where the symptom is not seen."""
+    row, taken = symptom(found, "everything left is pinned"), found.advice.leaf is Leaf.SMALLER_UNIT
+    assert ("5A is taken" in row.evidence) is (taken and row.seen is not True)
+    if taken and row.seen is not True:
+        assert numbers(row.evidence)[-2:] == [sum(found.advice.reclaim), found.advice.overflow]
+
+
 def kept_part(found: Advised) -> None:
     """What is checked as kept is what the configuration keeps, and the sentence says the same."""
     kept = check(found, "last ")
@@ -228,6 +273,8 @@ def test_advice_on_a_recording_agrees_with_itself(name: str, share: float, trans
 def test_all_leaves_are_looked_at(transcripts_folder: Path) -> None:
     paths = [*(SAMPLES / name for name in NAMES), *(transcripts_folder / name for name in RECORDINGS)]
     found = [advised_at(path, share) for path in paths for share in SHARES]
+    smaller = [one for one in found if one.advice.leaf is Leaf.SMALLER_UNIT]
+    assert {(one.safe, one.config is not None) for one in smaller} >= {(True, True), (False, True), (False, False)}
     leaves = {leaf for one in found for leaf in (one.advice.leaf, *one.advice.then)}
     assert leaves >= {Leaf.FITS, Leaf.OUT_OF_REACH, Leaf.SUMMARISE, Leaf.PROJECT, Leaf.SMALLER_UNIT, Leaf.DEDUPLICATE}
     kinds = {one.said["strategy"]["kind"] for one in found if one.said is not None}
@@ -249,3 +296,35 @@ def test_findings_of_results_name_what_is_sent(name: str) -> None:
         results = [span.id for unit in made.plan(finding.call).log.units for span in unit.spans
                    if span.kind in (SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL)]  # fmt: skip
         assert left[finding.span_ids[0]] == max(left.get(span_id, 0) for span_id in results)
+
+
+def test_a_giant_that_must_stay_whole_is_the_reason_and_not_the_branches() -> None:
+    """With exact strings 5A is taken for one block, even where the branches could give back all that is needed."""
+    told = "what cannot go holds one block of {:,}, and exact strings are needed"
+    found = advice(giant(), 1_000, exact_strings_needed=True)
+    block = found.prompt.measured.largest_pinned
+    assert (found.advice.leaf, found.config) == (Leaf.SMALLER_UNIT, None)
+    assert told.format(block) in found.verdict and branches(found)[-1].evidence == told.format(block)
+    assert "the largest is over the budget alone" in symptom(found, "everything left is pinned").evidence
+
+
+@pytest.mark.parametrize(
+    ("exact", "headline", "left"),
+    [
+        (False, "Cut history: the work cannot be split to fit", "What is left is to cut history, which makes call 20"),
+        (True, "The work cannot be split to fit", "Exact strings are needed, so history is not cut either: raise the"),
+    ],
+)
+def test_a_split_that_fails_says_what_is_left(exact: bool, headline: str, left: str) -> None:
+    transcript = largest_of(SAMPLES / "support_triage.jsonl")
+    found = advised(history(transcript, 1_400), exact_strings_needed=exact)
+    assert found is not None and found.safe is False
+    assert found.headline == headline and left in found.verdict
+    assert "leaves no room for a unit" in found.verdict
+
+
+def test_a_giant_that_cannot_be_split_is_not_headed_by_its_split() -> None:
+    found = advice(giant(), 40)
+    assert found.advice.leaf is Leaf.CHUNK and found.safe is False
+    assert found.headline == "One text is too large, and cannot be split to fit"
+    assert advice(giant(), 1_000).headline == TITLES[Leaf.CHUNK]

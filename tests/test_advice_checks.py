@@ -73,7 +73,7 @@ def test_a_strategy_with_summaries_keeps_what_it_says_even_where_that_is_over(nu
     sent = found.replayed.calls["in_window"][19]
     assert (sent > 1_500) is (number == 16)
     assert check(found, Leaf.SUMMARISE, f"last {number} turns").passed is True
-    assert configured(found) == (
+    assert configured(found, Leaf.SUMMARISE) == (
         f"The configuration keeps the last {number} turns with one summary of the rest: of call 20 it sends {sent:,} of"
         " 2,577 recorded tokens."
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from core.advice import Advised
 from core.advice_tree import Leaf
+from core.advice_words import BRANCHES, one_block
 from core.wording import counted
 
 UNASKED = (Leaf.FITS, Leaf.OUT_OF_REACH)
@@ -71,8 +72,14 @@ def _restated(found: Advised, unseen: str) -> str:
 
 
 def _rest(found: Advised) -> str:
-    together, over = sum(found.advice.reclaim), found.advice.overflow
-    return f"all branches together give back {needed(together, over)}" if over > 0 else "nothing has to be given back"
+    """Return what the branches give back together; where 5A is taken, the configuration beside it gives more."""
+    together, over, taken = sum(found.advice.reclaim), found.advice.overflow, found.advice.leaf is Leaf.SMALLER_UNIT
+    if over <= 0:
+        return "nothing has to be given back"
+    if taken and found.prompt.measured.largest_pinned > found.prompt.measured.soft_budget:
+        return f"{one_block(found.prompt)}, and exact strings are needed"
+    more = "; the configuration above also leaves out older steps whole" if taken and found.config is not None else ""
+    return f"{BRANCHES} give back {needed(together, over)}{more}"
 
 
 def needed(gives: int, overflow: int) -> str:

@@ -41,14 +41,15 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
     leaf = found.advice.leaf
     code = "" if leaf in UNASKED else f":primary[{leaf}] "
     then = "".join(f", then {other}: {TITLES[other].lower()}" for other in found.advice.then)
-    st.subheader(f"{code}{TITLES[leaf]}{then}", anchor=False)
+    st.subheader(f"{code}{found.headline}{then}", anchor=False)
     st.markdown(escaped(found.verdict))
     if found.said is None:
-        if leaf is Leaf.SMALLER_UNIT:
+        if leaf is Leaf.SMALLER_UNIT and found.safe is not False:
             st.caption("No configuration of one prompt helps here; the units below are calls of their own.")
         return
     if leaf is Leaf.SMALLER_UNIT:
-        st.caption("Where the work cannot be split, this cuts history instead and makes the call fit:")
+        where = "This" if found.safe is False else "Where the work cannot be split, this"
+        st.caption(f"{where} cuts history instead and makes call {found.prompt.call + 1} fit:")
     if found.configured:
         st.markdown(escaped(found.configured))
     said = {**found.said, "name": f"Advice {leaf}"}
