@@ -79,6 +79,15 @@ def shown(app: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
+def errors_in_popover(app: AppTest, label: str) -> list[str]:
+    """Return the errors that stand in the popovers of a button, without the escapes of Markdown.
+
+    A popover stays open over the page after a click in it, so an error below it is not seen.
+    """
+    found = [block for block in app.get("popover") if block.proto.popover.label == label]
+    return [error.value.replace("\\", "") for block in found for error in block.get("error")]
+
+
 def metrics(app: AppTest) -> dict[str, str]:
     """Return the values of the cards by their labels."""
     return {card.label: card.value for card in app.metric}

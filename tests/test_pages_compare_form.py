@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.config import strategy_kinds
 from storage import Library
-from tests.pages_app import Open, id_of, page, run, sample_database, shown, store
+from tests.pages_app import Open, errors_in_popover, id_of, page, run, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
 
@@ -130,6 +130,7 @@ def test_a_configuration_that_cannot_be_used_keeps_what_was_chosen_too(page: Ope
     ("rules", "key"),
     [
         ("{not json", "rules"),
+        ('[{"match": {"kind": "tool_result"}, "prio": 1}]', "rules.0.prio"),
         ('{"evict": "pinned"}', "rules"),
         ('[{"evikt": "pinned"}]', "rules.0.evikt"),
         ("7", "rules"),
@@ -143,5 +144,17 @@ def test_what_a_form_cannot_use_is_explained_and_changes_nothing(
     app.text_area(key="a_keep_last_rules").set_value(rules)
     app.button(key="a_apply").click()
     run(app)
-    assert app.error[0].value.replace("\\", "").startswith(f"**{key}**")
+    (error,) = errors_in_popover(app, "Edit")
+    assert error.startswith(f"**{key}**") and len(app.error) == 1
+    assert (app.session_state["edit_a"], app.text_area(key="a_keep_last_rules").value) == (True, rules)
     assert app.query_params["a"] == before
+    assert not run(app).error
+
+
+def test_the_error_of_a_configuration_that_cannot_be_used_stands_in_its_form_too(page: Open, store: Library) -> None:
+    slots = {"a": '{"strategy": {"kind": "keep_lust"}}', **address(b=KEEP_LAST)}
+    app = edit(page(PAGE, transcript=id_of(store), **slots), "a")
+    app.text_area(key=f"a_{strategy_kinds()[0]}_rules").set_value("not json")
+    app.button(key="a_apply").click()
+    (error,) = errors_in_popover(run(app), "Edit")
+    assert error.startswith("**rules**")

@@ -13,7 +13,7 @@ from core.errors import ConfigError
 from pages.parts.saved_configs import compare_address, import_config, provenance_text, snippet
 from storage import Library
 from storage.schema import ConfigurationRow, TranscriptRow
-from tests.pages_app import SAMPLES, Open, id_of, page, run, sample_database, shown, store
+from tests.pages_app import SAMPLES, Open, errors_in_popover, id_of, page, run, sample_database, shown, store
 
 __all__ = ["page", "sample_database", "store"]
 
@@ -48,6 +48,15 @@ def test_pasted_json_is_stored_under_its_name(page: Open, store: Library) -> Non
     assert json.loads(app.code[0].value) == OTHER
 
 
+def test_an_import_closes_the_form_over_what_is_told_of_it(page: Open) -> None:
+    app = page(PAGE)
+    app.session_state["config_import"] = True
+    run(app).text_area(key="config_text_0").set_value(json.dumps(OTHER))
+    run(app).button(key="config_import_now").click()
+    assert "Imported as version 1 of second." in shown(run(app))
+    assert app.session_state["config_import"] is False
+
+
 @pytest.mark.parametrize(
     ("text", "key", "said"),
     [
@@ -65,6 +74,30 @@ def test_what_cannot_be_used_is_explained(page: Open, store: Library, text: str,
     assert f"**{key}**: " in found
     assert said in found
     assert [saved.name for saved in store.configs.list()] == [NAME]
+
+
+BAD = [
+    '{"strategy": {"kind": "keep_lust"}}',
+    '{"strategy": {"kind": "keep_last"',
+    "",
+    "{}",
+    "[1, 2]",
+]
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize("text", BAD)
+def test_what_cannot_be_imported_is_explained_where_it_was_given(page: Open, text: str, is_file: bool) -> None:
+    app, pasted = page(PAGE), text or "nothing"
+    if is_file:
+        app.file_uploader[0].upload("bad.json", text.encode())
+    else:
+        app.text_area(key="config_text_0").set_value(pasted)
+    run(app)
+    app.button(key="config_import_now").click()
+    (error,) = errors_in_popover(run(app), "Import")
+    assert error.startswith("**") and len(app.error) == 1
+    assert is_file or app.text_area(key="config_text_0").value == pasted
 
 
 LARGE = json.dumps({**OTHER, "name": "x" * (1 << 20)})

@@ -17,7 +17,7 @@ from core.errors import ConfigError
 from core.strategy_config import KEEP_UNITS
 
 from .compare_state import change, may_remove
-from .edge import escaped
+from .edge import escaped, show_error
 from .state import SEEN
 from .strategy_fields import (
     Field,
@@ -63,6 +63,10 @@ def _draft(slot: str) -> str:
     return f"{slot}_draft"
 
 
+def _error(slot: str) -> str:
+    return f"{slot}_form_error"
+
+
 def _drafted(slot: str, said: Mapping[str, Any]) -> str | None:
     """Return the strategy that is chosen in the form of this configuration; None where the form was not opened."""
     of, kind = st.session_state.get(_draft(slot), (None, None))
@@ -99,6 +103,8 @@ def _form(slot: str, said: Mapping[str, Any], shown: Shown) -> None:
                 _widget(f"{slot}_{kind}_{field.name}", field, values.get(field.name, field.default))
         texts = {field.name: to_form(field, values.get(field.name, field.default)) for field in fields[len(plain) :]}
         _json_areas(f"{slot}_{kind}", texts | {name: json_text(said.get(name)) for name in SECTIONS})
+        if (error := st.session_state.pop(_error(slot), None)) is not None:
+            show_error(error)
         with st.container(horizontal=True):
             st.form_submit_button(
                 "Apply", type="primary", on_click=_apply, args=(slot, kind, said, shown), key=f"{slot}_apply"
@@ -147,7 +153,7 @@ def _number(key: str, label: str, field: Field, value: Any) -> None:
 
 
 def _apply(slot: str, kind: str, said: Mapping[str, Any], shown: Shown) -> None:
-    """Take the values of the form (callback). What cannot be used stays in the form, with the reason on the card."""
+    """Take the values of the form (callback). What cannot be used stays in the form, with the reason beside it."""
     state = st.session_state
     try:
         values = {field.name: from_form(field, state[f"{slot}_{kind}_{field.name}"]) for field in fields_of(kind)}
@@ -158,7 +164,7 @@ def _apply(slot: str, kind: str, said: Mapping[str, Any], shown: Shown) -> None:
         new = {**rest, **{name: value for name, value in sections.items() if value}, "strategy": strategy}
         load_config(new)
     except ConfigError as error:
-        state[f"{slot}_error"] = error
+        state[_error(slot)] = error
         return
     _close(slot)
     change(shown, slot, new)

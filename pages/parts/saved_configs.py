@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.config import Configuration, load_config
 from core.errors import ConfigError
@@ -199,7 +200,9 @@ def snippet(saved: SavedConfig) -> str:
 def importer(store: Library) -> None:
     """Show the way in for an exported file: dropped or pasted, checked before it is stored."""
     round_number = st.session_state.setdefault("config_round", 0)
-    with st.popover("Import", icon=":material/upload_file:", key="config_import"):
+    if "config_imported" in st.session_state:
+        st.session_state["config_import"] = False  # what is told of it stands below the popover
+    with st.popover("Import", icon=":material/upload_file:", key="config_import", on_change="rerun"):
         file = st.file_uploader(
             "An exported configuration", "json", key=f"config_file_{round_number}", max_upload_size=LARGEST
         )
@@ -209,16 +212,22 @@ def importer(store: Library) -> None:
         )
         text = st.text_area("or its JSON", key=f"config_text_{round_number}", height=140)
         ready = st.button("Import", key="config_import_now", type="primary", disabled=not (file or text.strip()))
-    if ready:
-        name = PurePosixPath(file.name).stem if file else "pasted configuration"
-        with edge():
-            saved = import_config(store, name, file.getvalue().decode("utf-8", "replace") if file else text)
-            st.session_state["config_imported"] = f"Imported as version {saved.version} of {saved.name}."
-            st.session_state["config_round"] += 1
-            st.query_params[CONFIG] = saved.name
-            st.rerun()
+        if ready:
+            # In the popover, which stays open over the page.
+            with edge():
+                _import_now(store, file, text)
     if told := st.session_state.pop("config_imported", None):
         st.success(escaped(told), icon=":material/check:")
+
+
+def _import_now(store: Library, file: UploadedFile | None, text: str) -> None:
+    """Store what was dropped or pasted, and show it. ConfigError if it cannot be used."""
+    name = PurePosixPath(file.name).stem if file else "pasted configuration"
+    saved = import_config(store, name, file.getvalue().decode("utf-8", "replace") if file else text)
+    st.session_state["config_imported"] = f"Imported as version {saved.version} of {saved.name}."
+    st.session_state["config_round"] += 1
+    st.query_params[CONFIG] = saved.name
+    st.rerun()
 
 
 def import_config(store: Library, name: str, text: str) -> SavedConfig:
