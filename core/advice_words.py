@@ -112,7 +112,7 @@ def configured(trial: Trial, leaf: Leaf) -> str:
     """Return what a configuration does with the call, and what is then sent of it; "" where it only numbers parts."""
     done = [*_shrinks(trial.config), *_plans(trial.config)]
     if leaf is Leaf.SMALLER_UNIT and (gone := left_out(trial.plan)):
-        done.append(f"leaves out {counted(gone, 'token')} of older steps whole, which the branches do not count")
+        done.append(f"leaves out {counted(gone, 'token')} of older steps whole, which no branch does")
     if not done or any(made.kind == "chunk_pinned" for made in trial.config.shrink):
         return ""
     said = done[0] if len(done) == 1 else f"{', '.join(done[:-1])} and {done[-1]}"

@@ -91,7 +91,19 @@ def test_a_call_can_be_chosen(page: Open, store: Library) -> None:
 def test_options_change_the_answer(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store, "long_chat.json"), soft="5000", exact_strings="true")
     assert expected(5_000, "long_chat.json", exact_strings_needed=True).verdict in shown(app)
-    assert "No configuration of one prompt helps here" in shown(app)
+    assert "Exact strings are needed, so history is not cut either" in shown(app)
+    assert "the units below" not in shown(app), "there are none"
+    split = page(PAGE, transcript=id_of(store, "support_triage.jsonl"), soft="3000", exact_strings="true")
+    assert "No configuration of one prompt helps here; the units below are calls of their own." in shown(split)
+
+
+@pytest.mark.parametrize(("soft", "headline"), [(3_000, "Make the unit of work smaller"), (1_400, "Cut history: the")])
+def test_a_split_is_only_the_headline_where_it_holds(page: Open, store: Library, soft: int, headline: str) -> None:
+    app = page(PAGE, transcript=id_of(store, "support_triage.jsonl"), soft=str(soft))
+    assert any(headline in made.value for made in app.subheader)
+    holds = soft == 3_000
+    assert ("Where the work cannot be split, this cuts history instead and makes call 20 fit:" in shown(app)) is holds
+    assert ("What is left is to cut history, which makes call 20 fit." in shown(app)) is not holds
 
 
 def test_units_of_work_are_listed_each_with_its_size(page: Open, store: Library) -> None:

@@ -47,9 +47,9 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
         if leaf is Leaf.SMALLER_UNIT and found.safe is not False:
             st.caption("No configuration of one prompt helps here; the units below are calls of their own.")
         return
-    if leaf is Leaf.SMALLER_UNIT:
-        where = "This" if found.safe is False else "Where the work cannot be split, this"
-        st.caption(f"{where} cuts history instead and makes call {found.prompt.call + 1} fit:")
+    if leaf is Leaf.SMALLER_UNIT and found.safe is not False:  # else the verdict says that this is what is left
+        call = found.prompt.call + 1
+        st.caption(f"Where the work cannot be split, this cuts history instead and makes call {call} fit:")
     if found.configured:
         st.markdown(escaped(found.configured))
     said = {**found.said, "name": f"Advice {leaf}"}
