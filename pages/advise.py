@@ -17,7 +17,6 @@ from pages.parts.findings_view import finding_list
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
 from pages.parts.opening import opened_transcript
-from pages.parts.soft_limit import carried_to_all, remember_of_all
 
 opened = opened_transcript()
 if not opened.transcript.calls:
@@ -29,9 +28,7 @@ left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened, "Advice on ")
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-    carried_to_all(opened, "Advise")
     limits = limit_controls(opened.transcript, SOFT)
-    remember_of_all(opened, "Advise", limits)
 chosen = options(len(opened.transcript.calls))
 
 found = advice_of(opened, limits, chosen)

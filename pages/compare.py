@@ -7,13 +7,12 @@ from pages.parts import head, palette
 from pages.parts.bill_view import bill_popover
 from pages.parts.compare_cards import broken_card, card
 from pages.parts.compare_detail import Comparison, results
-from pages.parts.compare_state import add, candidates, free_slot, remember, said_in_address
-from pages.parts.comparison import limit_told, suggested_budget
+from pages.parts.compare_state import BUDGET, add, candidates, free_slot, remember, said_in_address
+from pages.parts.comparison import limit_told
 from pages.parts.figures import exactness, lines_told
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
 from pages.parts.opening import opened_transcript
-from pages.parts.soft_limit import BUDGET
 from pages.parts.state import is_dark
 
 opened = opened_transcript()
@@ -29,7 +28,7 @@ with left:
 with right, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
     shown = said_in_address(opened, own)
     limits = limit_controls(opened.transcript, BUDGET, beside=True)
-    remember(opened, shown, limits, suggested_budget(own.peak))
+    remember(opened, shown, limits)
     st.button(
         "Add",
         icon=":material/add:",

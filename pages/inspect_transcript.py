@@ -3,14 +3,12 @@
 import streamlit as st
 
 from pages.parts import charts, head
-from pages.parts.advice_state import SOFT
 from pages.parts.bill_view import bill_popover
 from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import limits_in_address, limits_of_recorded
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.opening import opened_transcript
-from pages.parts.soft_limit import carried_to_all, remember_of_all
 from pages.parts.state import TRANSCRIPT
 
 opened = opened_transcript()
@@ -19,9 +17,7 @@ left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened)
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-    carried_to_all(opened, "Inspect")
-    limits = limit_controls(opened.transcript, SOFT)
-    remember_of_all(opened, "Inspect", limits)
+    limits = limit_controls(opened.transcript, "soft")
     if st.button("Compare", icon=":material/compare_arrows:", key="to_compare"):
         given = limits_in_address(limits_of_recorded(opened, limits))
         st.switch_page("compare.py", query_params={TRANSCRIPT: str(opened.summary.id), **given})

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from core.config import Configuration
 from core.errors import ConfigError
@@ -16,9 +18,11 @@ from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggested_budg
 from .figures import Figures
 from .limits import BESIDE, Limits
 from .loading import Opened
-from .soft_limit import BUDGET, carried_to_compared, remember_of_compared, set_tokens
 from .state import keep_in_address
 from .turns import turn_count
+
+BUDGET = "budget"
+"""The key of the soft limit that all configurations share, and its name in the address."""
 
 
 def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
@@ -27,10 +31,8 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
     What is not in the address is put there, with its budget, so that a copied link says all of it. `own` are the
     figures that a budget is suggested for. Call it before the budget's widget is shown.
     """
-    whole = carried_to_compared(opened)
     named = {slot: st.query_params[slot] for slot in SLOTS if slot in st.query_params}
     if named:
-        _carry(opened, whole)
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
@@ -41,26 +43,21 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
     _write({slot: written(said) for slot, said in shown.items()})
     asked = number_in(st.query_params.get(BUDGET))
     if asked is None or asked < 0:
-        set_tokens(BUDGET, budget)
-        set_tokens(BESIDE, beside, said=beside > 0)
-    if whole != (budget or 0) + beside:  # else it came from here, and is parted as it was
-        _carry(opened, whole)
+        _set(BUDGET, budget)
+        _set(BESIDE, beside)
     return dict(shown)
 
 
-def _carry(opened: Opened, whole: int | None) -> None:
-    """Set what a limit of all that is sent leaves to what is recorded."""
-    if whole is None:
-        return
-    given = limits_of_recorded(opened, Limits({}, {"soft_limit": whole}))
-    set_tokens(BUDGET, given.budget["soft_limit"])
-    set_tokens(BESIDE, given.beside, said=given.beside > 0)
-
-
-def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: Limits, suggested: int) -> None:
-    """Keep a comparison for when the viewer comes back to it, and its limit for other pages where it is set."""
-    remember_of_compared(opened, limits, suggested)
+def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
+    """Keep a comparison for when the viewer comes back to it from another page."""
     st.session_state[_memory(opened)] = dict(shown), limits.budget["soft_limit"], limits.beside
+
+
+def _set(key: str, tokens: int | None) -> None:
+    st.session_state[key] = tokens
+    # Streamlit writes it into the address itself where the widget was shown before, and refuses anyone else's hand.
+    with suppress(StreamlitAPIException):
+        keep_in_address(key, str(tokens) if tokens or (tokens == 0 and key == BUDGET) else None)
 
 
 def limits_of_recorded(opened: Opened, limits: Limits) -> Limits:
