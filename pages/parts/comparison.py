@@ -53,7 +53,7 @@ def limit_told(soft: int | None, beside: int, peak: int, window: int | None) -> 
     if soft is None:
         return ""
     if window is not None and soft > window:
-        return f"The window of {window:,} tokens is smaller than the soft limit, and is the limit."
+        return f"The window of {counted(window, 'token')} is smaller than the soft limit, and is the limit."
     if soft == suggested_budget(peak):
         more = f"; {beside:,} more {agreeing(beside, 'is', 'are')} left for what is not recorded" if beside else ""
         return f"About half of the largest recorded prompt{more}."
