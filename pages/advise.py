@@ -10,7 +10,9 @@ from pages.parts.advice_state import (
     OF_RECORDING,
     SOFT,
     advice_of,
+    come_back,
     options,
+    remember,
 )
 from pages.parts.comparison import suggested_budget
 from pages.parts.findings_view import finding_list
@@ -24,12 +26,14 @@ if not opened.transcript.calls:
     st.info("This transcript holds no call to a model, so there is nothing to advise on.")
     st.stop()
 
+come_back(opened)
 left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened, "Advice on ")
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
     limits = limit_controls(opened.transcript, SOFT)
 chosen = options(len(opened.transcript.calls))
+remember(opened)
 
 found = advice_of(opened, limits, chosen)
 if found is None:

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts.address import checked_address
-from pages.parts.browser_history import one_entry_a_page
 from pages.parts.edge import edge
 from pages.parts.state import is_dark
 
@@ -15,13 +14,10 @@ st.html(
     "[data-testid=stMetricValue]{font-size:1.7rem}"
     # What walks through calls ends where the row ends, also where it has fewer numbers than room.
     "[data-testid=stPagination]{justify-content:flex-end}"
-    # A script is no element of the page and takes no room in it.
-    ".stElementContainer:has(>.stHtml>script){display:none}"
     # The dark theme's primary colour is pale, so what stands on it is dark.
     f"[data-testid=stBaseButton-primary]{{color:{'#12171a' if is_dark() else '#ffffff'}}}"
     "</style>"
 )
-one_entry_a_page()
 page = st.navigation(
     [
         st.Page("library.py", title="Library", default=True),

@@ -1,4 +1,9 @@
-"""What advice is asked for: which call, in which order, with which needs; all of it in the address."""
+"""What advice is asked for: which call, in which order, with which needs; all of it in the address.
+
+A button that leads to another page first writes that page's parameters into this one's address, and drops the
+settings of this page from it. That address stays in the browser's history, so "Back" leads there: it is known by the
+parameters that this page never has, and what was set when the page was left is set again.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +13,21 @@ import streamlit as st
 
 from core.advice import Advised
 
-from .limits import Limits
+from .comparison import SLOTS
+from .limits import RESERVE, SHARED, Limits
 from .loading import Opened
+from .state import SPAN, keep_in_address
 
 SOFT = "soft"
 """The key of the soft limit and its name in the address, the same as on Inspect."""
 FINDINGS_OF = "findings_of"
 OF_RECORDING, OF_ADVICE = "In the recording", "With this configuration"
 CALL, EXACT, PUBLISHED = "advice_call", "exact_strings", "published_order"
+SETTINGS = (SOFT, *SHARED, CALL, EXACT, PUBLISHED, FINDINGS_OF)
+"""The keys of everything that is set on the page."""
+UNSET = {"model": "", "reserve": RESERVE, EXACT: False, PUBLISHED: False, FINDINGS_OF: OF_RECORDING}
+"""What a setting holds before anyone sets it; the others hold None."""
+OF_OTHER_PAGES = (*SLOTS, SPAN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +37,33 @@ class Options:
     call: int | None
     exact_strings_needed: bool
     published: bool
+
+
+def come_back(opened: Opened) -> None:
+    """Set again what was set when the page was left, if a browser's way back leads here. Call it before any widget.
+
+    In the run that a way back starts, Streamlit lets a widget hold nothing but what the address says, so it is done
+    in another one.
+    """
+    foreign = [name for name in OF_OTHER_PAGES if name in st.query_params]
+    if not foreign:
+        return
+    for name in foreign:
+        keep_in_address(name, None)
+    for key, value in st.session_state.get(_memory(opened), {}).items():
+        if key not in st.query_params:
+            st.session_state[key] = value
+    st.rerun()
+
+
+def remember(opened: Opened) -> None:
+    """Keep what is set on the page for when the viewer comes back to it."""
+    held = ((key, st.session_state.get(key)) for key in SETTINGS)
+    st.session_state[_memory(opened)] = {key: value for key, value in held if value != UNSET.get(key)}
+
+
+def _memory(opened: Opened) -> str:
+    return f"advised_{opened.summary.id}"
 
 
 def options(calls: int) -> Options:

@@ -130,7 +130,5 @@ def _config(opened: Opened, limits: Limits, said: Mapping[str, Any]) -> Configur
 
 
 def _write(texts: Mapping[str, str]) -> None:
-    """Write all slots at once: each write of its own is a message to the browser."""
-    for slot in set(SLOTS) - set(texts):
-        keep_in_address(slot, None)
-    st.query_params.update({slot: text for slot, text in texts.items() if st.query_params.get(slot) != text})
+    for slot in SLOTS:
+        keep_in_address(slot, texts.get(slot))

@@ -7,7 +7,6 @@ import streamlit as st
 from core.wording import counted
 from storage import Library, Summary
 
-from .browser_history import address_on_way_back, come_back
 from .edge import escaped
 from .loading import Opened, library
 from .nothing import nothing_yet
@@ -21,7 +20,7 @@ LONGEST_TITLE = 80
 
 def opened_transcript() -> Opened:
     """Return the transcript of this page. Where there is none, say so and end the page."""
-    store, had = library(), address_on_way_back()
+    store = library()
     try:
         opened = chosen_transcript(store)
     except Missing as missing:
@@ -31,7 +30,6 @@ def opened_transcript() -> Opened:
     if opened is None:
         nothing_yet()
         st.stop()
-    come_back(had, len(opened.transcript.calls))
     return opened
 
 
