@@ -83,7 +83,6 @@ def test_an_url_that_cannot_be_used_is_a_sentence(given: str, said: str) -> None
 
 
 def test_a_password_is_never_shown() -> None:
-    pytest.importorskip("psycopg", reason="the PostgreSQL driver is an extra")
     with pytest.raises(StorageError) as raised:
         open_engine("postgresql+psycopg://ann:hunter2@127.0.0.1:1/none?connect_timeout=2")
     assert "hunter2" not in str(raised.value)
