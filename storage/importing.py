@@ -38,11 +38,18 @@ class ImportedFile:
     """Records that are no messages by design."""
     problems: tuple[str, ...]
     remarks: tuple[str, ...]
+    inside: str = ""
+    """The archive or folder that it came in, with those around it; "" for a file given alone."""
 
     @property
     def refused(self) -> bool:
         """Whether nothing of it could be taken."""
         return not self.transcripts and bool(self.problems)
+
+    @property
+    def container(self) -> bool:
+        """Whether it is a folder or an archive of which there is only something to remark; its files stand beside."""
+        return not self.transcripts and not self.problems
 
 
 @dataclass(slots=True)
@@ -80,10 +87,11 @@ def import_path(store: Library, path: Path, format_name: str | None = None, work
         work.ids.append(added.id)
         work.masked.update(added.masked)
     in_order = iter(stored)
-    for part in _files(report):
+    for part, inside in _files(report):
         taken = list(islice(in_order, part.transcripts))
         file = _file(part, taken)
-        work.files.append(replace(file, problems=(*file.problems, *_noted(store, part, taken))))
+        problems = (*file.problems, *_noted(store, part, taken))
+        work.files.append(replace(file, problems=problems, inside=inside))
     return work
 
 
@@ -95,17 +103,17 @@ def unreadable(name: str, reason: str) -> ImportedFile:
     return ImportedFile(name, None, 0, 0, 0, 0, 0, (sentence,), ())
 
 
-def _files(report: Report) -> Iterator[Report]:
-    """Yield what is said of each file, after what is said of the folder or archive itself."""
+def _files(report: Report, inside: str = "") -> Iterator[tuple[Report, str]]:
+    """Yield what is said of each file and what it came in, after what is said of the folder or archive itself."""
     if not report.files:
-        yield report
+        yield report, inside
         return
     told = {problem for file in report.files for problem in file.problems}
     own = [problem for problem in report.problems if problem not in told and problem.source == report.source]
     if own:
-        yield Report(report.source, problems=own)
+        yield Report(report.source, problems=own), inside
     for file in report.files:
-        yield from _files(file)
+        yield from _files(file, f"{inside}{report.source}: ")
 
 
 def _noted(store: Library, part: Report, taken: Sequence[Added | str]) -> list[str]:

@@ -14,7 +14,7 @@ from core.fingerprint import engine_fingerprint
 from core.readers import read
 from core.replay import replay
 from pages.parts import peaks
-from pages.parts.import_told import sentences, summary_line
+from pages.parts.import_told import alike, sentences, summary_line
 from pages.parts.library_list import capture_command
 from storage import Library, Summary
 from storage.importing import ImportedFile
@@ -210,19 +210,38 @@ def test_many_files_are_told_in_one_line_with_the_refused_ones(page: Open, store
 
 
 @pytest.mark.parametrize(
-    ("read", "new", "refused", "sentence"),
+    ("read", "new", "refused", "remarked", "sentence"),
     [
-        (4, 4, 0, "4 transcripts from 4 files."),
-        (4, 3, 1, "4 transcripts from 5 files, 1 refused. 1 of the transcripts was in the library already."),
-        (4, 1, 1, "4 transcripts from 5 files, 1 refused. 3 of the transcripts were in the library already."),
-        (1, 1, 3, "1 transcript from 4 files, 3 refused."),
-        (0, 0, 4, "Nothing was stored: 4 files refused."),
+        (4, 4, 0, 0, "4 transcripts from 4 files."),
+        (4, 3, 1, 0, "4 transcripts from 5 files, 1 refused. 1 of the transcripts was in the library already."),
+        (4, 1, 1, 0, "4 transcripts from 5 files, 1 refused. 3 of the transcripts were in the library already."),
+        (1, 1, 3, 0, "1 transcript from 4 files, 3 refused."),
+        (0, 0, 4, 0, "Nothing was stored: 4 files refused."),
+        (4, 4, 1, 3, "4 transcripts from 5 files, 1 refused, 3 read with a remark."),
+        (4, 4, 0, 1, "4 transcripts from 4 files, 1 read with a remark."),
     ],
 )
-def test_the_line_of_many_files(read: int, new: int, refused: int, sentence: str) -> None:
-    good = [ImportedFile(f"{at}", "openai_chat", 1, int(at < new), 1, 2, 0, (), ()) for at in range(read)]
+@pytest.mark.parametrize("container", [(), (ImportedFile("a.zip", None, 0, 0, 0, 0, 0, (), ()),)], ids=["files", "zip"])
+def test_the_line_of_many_files(
+    read: int, new: int, refused: int, remarked: int, sentence: str, container: tuple[ImportedFile, ...]
+) -> None:
+    """An archive of which there is only something to remark is no file beside its own."""
+    good = [
+        ImportedFile(f"{at}", "openai_chat", 1, int(at < new), 1, 2, 0, (), ("odd.",) * (at < remarked))
+        for at in range(read)
+    ]
     bad = [ImportedFile(f"x{at}", None, 0, 0, 0, 0, 0, ("x: no.",), ()) for at in range(refused)]
-    assert summary_line([*good, *bad]) == sentence
+    assert summary_line([*container, *good, *bad]) == sentence
+
+
+def test_remarks_that_differ_in_numbers_alone_are_told_once() -> None:
+    odd = [f"a.jsonl, line {line}: byte {line * 40} is not UTF-8." for line in (1, 2, 1_200)]
+    assert alike(odd) == ["a.jsonl, line 1: byte 40 is not UTF-8. (and 2 more like it)"]
+    assert alike([odd[0], "a.jsonl: another one.", odd[1]]) == [
+        f"{odd[0]} (and 1 more like it)",
+        "a.jsonl: another one.",
+    ]
+    assert alike(["one", "two"]) == ["one", "two"] and alike([]) == []
 
 
 @pytest.mark.parametrize(
@@ -242,6 +261,14 @@ def test_an_archive_of_many_files_is_told_file_by_file(page: Open) -> None:
     content = zipped({f"{number}.json": chat(number) for number in range(5)} | {"notes.txt": "prose"})
     app = upload(page("library.py"), logs__zip=content)
     assert "5 transcripts from 6 files, 1 refused." in shown(app)
+    assert "- logs.zip: notes.txt" in app.warning[0].value.replace("\\", "")
+    assert {name.partition(": ")[0] for name in app.dataframe[0].value["file"]} == {"logs.zip"}
+
+
+def test_what_is_remarked_on_an_archive_is_no_file_of_it(page: Open) -> None:
+    files = {f"{number}.json": chat(number) for number in range(4)} | {"__MACOSX/._0.json": "x"}
+    said = shown(upload(page("library.py"), logs__zip=zipped(files)))
+    assert "**4 transcripts from 4 files.**" in said and "what tools and systems keep was passed over" in said
 
 
 def test_a_library_that_may_only_be_read_is_shown_and_says_why(

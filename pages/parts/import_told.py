@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
@@ -16,6 +17,7 @@ MOST_BOXES = 3
 """More files than that are told in one line."""
 MOST_LISTED = 20
 MOST_ROWS = 12
+NUMBER = re.compile(r"\d[\d,]*")
 COUNTS = ("transcripts", "new", "calls", "messages")
 """What is counted of each file, by the names of its fields."""
 
@@ -41,11 +43,12 @@ def summary_line(files: Sequence[ImportedFile]) -> str:
     """Return in a sentence what became of many files."""
     transcripts, new = sum(file.transcripts for file in files), sum(file.new for file in files)
     refused = sum(file.refused for file in files)
-    number = refused + sum(file.transcripts > 0 for file in files)
     if not transcripts:
         return f"Nothing was stored: {counted(refused, 'file')} refused."
-    said = f"{counted(transcripts, 'transcript')} from {counted(number, 'file')}"
-    said += f", {refused:,} refused." if refused else "."
+    remarked = sum(bool(file.remarks and file.transcripts) for file in files)
+    told = [f"{refused:,} refused"] if refused else []
+    told += [f"{remarked:,} read with a remark"] if remarked else []
+    said = ", ".join((f"{counted(transcripts, 'transcript')} from {counted(len(_files(files)), 'file')}", *told)) + "."
     if new < transcripts:
         known = transcripts - new
         some = f"{known:,} of the transcripts {agreeing(known, 'was', 'were')}" if new else "All the transcripts were"
@@ -53,15 +56,18 @@ def summary_line(files: Sequence[ImportedFile]) -> str:
     return said
 
 
+def _files(files: Sequence[ImportedFile]) -> list[ImportedFile]:
+    return [file for file in files if not file.container]
+
+
 def _summary(files: Sequence[ImportedFile]) -> None:
-    refused, read = [file for file in files if file.refused], [file for file in files if not file.refused]
-    partly = [file for file in read if file.problems]
+    partly = [file for file in files if file.problems and not file.refused]
     lines = [f"**{escaped(summary_line(files))}**"]
-    lines += _listed("Refused:", [_reason(file) for file in refused])
+    lines += _listed("Refused:", [_reason(file) for file in files if file.refused])
     lines += _listed("Read in part:", [_reason(file) for file in partly])
     _show(files)("\n".join(lines))
-    with st.expander(f"All {counted(len(files), 'file')}"):
-        table = import_table(files)
+    with st.expander(f"All {counted(len(_files(files)), 'file')}"):
+        table = import_table(_files(files))
         st.dataframe(
             table,
             hide_index=True,
@@ -71,7 +77,7 @@ def _summary(files: Sequence[ImportedFile]) -> None:
             column_config=_widths(),
             alt="Imported files",
         )
-        remarks = [sentence for file in files for sentence in file.remarks]
+        remarks = [f"{file.inside}{sentence}" for file in files for sentence in alike(file.remarks)]
         if remarks:
             st.markdown("\n".join(_listed("Read with a remark:", remarks)))
 
@@ -88,7 +94,7 @@ def import_table(files: Sequence[ImportedFile]) -> pd.DataFrame:
     shown = sorted(files, key=lambda file: not file.refused)
     return pd.DataFrame(
         {
-            "file": [file.name for file in shown],
+            "file": [f"{file.inside}{file.name}" for file in shown],
             "format": [file.format for file in shown],
             **{name: [getattr(file, name) for file in shown] for name in COUNTS},
             "not read": ["\n".join(file.problems) for file in shown],
@@ -99,19 +105,30 @@ def import_table(files: Sequence[ImportedFile]) -> pd.DataFrame:
 def _reason(file: ImportedFile) -> str:
     """Return why a file was not read, or not all of it: its first problem, and how many more there are."""
     first, more = file.problems[0], len(file.problems) - 1
-    return first + (f" (and {counted(more, 'more problem')})" if more else "")
+    return f"{file.inside}{first}" + (f" (and {counted(more, 'more problem')})" if more else "")
+
+
+def alike(sentences: Iterable[str]) -> list[str]:
+    """Return sentences, those that differ in their numbers alone as the first of them and how many more there are."""
+    groups: dict[str, list[str]] = {}
+    for sentence in sentences:
+        groups.setdefault(NUMBER.sub("0", sentence), []).append(sentence)
+    return [
+        group[0] + (f" (and {len(group) - 1:,} more like it)" if len(group) > 1 else "") for group in groups.values()
+    ]
 
 
 def _box(file: ImportedFile) -> None:
-    lines = [f"**{escaped(file.name)}**  ", *(f"{escaped(line)}  " for line in sentences(file))]
-    lines += _listed("Not read:", file.problems) + _listed("Read with a remark:", file.remarks)
+    lines = [f"**{escaped(file.inside + file.name)}**  ", *(f"{escaped(line)}  " for line in sentences(file))]
+    lines += _listed("Not read:", alike(file.problems)) + _listed("Read with a remark:", alike(file.remarks))
     _show([file])("\n".join(lines))
 
 
 def sentences(file: ImportedFile) -> Iterable[str]:
     """Yield what became of a file."""
     if not file.transcripts:
-        yield "Nothing was stored."
+        if file.refused:
+            yield "Nothing was stored."
         return
     yield f"{counted(file.transcripts, 'transcript')} with {counted(file.calls, 'call')}, read as {file.format}."
     known = file.transcripts - file.new
