@@ -7,7 +7,16 @@ from pages.parts import head, palette
 from pages.parts.bill_view import bill_popover
 from pages.parts.compare_cards import broken_card, card
 from pages.parts.compare_detail import Comparison, results
-from pages.parts.compare_state import BUDGET, add, candidates, free_slot, remember, said_in_address
+from pages.parts.compare_state import (
+    BUDGET,
+    add,
+    bring_back,
+    candidates,
+    free_slot,
+    has_replaced,
+    remember,
+    said_in_address,
+)
 from pages.parts.comparison import limit_told
 from pages.parts.figures import exactness, lines_told
 from pages.parts.limits import limit_controls
@@ -22,13 +31,22 @@ if not opened.transcript.calls:
     st.stop()
 
 own = opened.figures(captured_config(opened.transcript))
-left, right = st.columns([5, 4], vertical_alignment="top")
+left, right = st.columns(2, vertical_alignment="top")
 with left:
     head.title(opened, "Compare on ")
 with right, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
     shown = said_in_address(opened, own)
     limits = limit_controls(opened.transcript, BUDGET, beside=True)
     remember(opened, shown, limits)
+    if has_replaced(opened):
+        st.button(
+            "Previous",
+            icon=":material/undo:",
+            key="bring_back",
+            help="Bring back the comparison that this one took the place of, with its limits.",
+            on_click=bring_back,
+            args=(opened,),
+        )
     st.button(
         "Add",
         icon=":material/add:",

@@ -21,6 +21,7 @@ from core.scorecard import UPPER_BOUND
 from core.transcript import Usage
 from pages.parts.advice_state import OF_ADVICE, OF_RECORDING
 from pages.parts.advice_tree_view import NOT_ASKED, PASSED, TAKEN, THEN, branches, needed, tree_html
+from pages.parts.comparison import SLOTS
 from storage import Library
 from tests.advice_runs import advice, agent
 from tests.pages_app import SAMPLES, Open, id_of, page, run, sample, sample_database, shown, store
@@ -68,6 +69,39 @@ def test_use_this_opens_compare_with_the_configuration(page: Open, store: Librar
     table = app.dataframe[0].value
     assert table.columns.tolist() == ["", "as captured", "Advice 3A", "full_history"]
     assert table.iloc[2, 2:].tolist() == ["0", "36"]  # calls over budget: none with the advice
+
+
+def test_what_use_this_takes_the_place_of_can_be_brought_back(page: Open, store: Library) -> None:
+    """An edited comparison that nobody saved is not lost, nor is the one that it is brought back over."""
+    own = {"a": {"strategy": {"kind": "keep_last", "keep_turns": 7}}, "c": {"strategy": {"kind": "span_triage"}}}
+    number = id_of(store, CODING)
+    app = page("compare.py", transcript=number, budget="3000", **{slot: json.dumps(said) for slot, said in own.items()})
+    assert "bring_back" not in {button.key for button in app.button}
+    app.switch_page("advise.py")
+    app.query_params.clear()
+    app.query_params["transcript"], app.query_params["soft"] = number, "30000"
+    run(app)
+    app.button(key="use_advice").click()
+    run(app)
+    advised = {slot: app.query_params[slot] for slot in ("a", "b")}
+    app.switch_page("compare.py")
+    app.button(key="bring_back").click()
+    run(app)
+    assert {slot: json.loads(app.query_params[slot]) for slot in SLOTS if slot in app.query_params} == own
+    assert (app.query_params["budget"], app.number_input(key="budget").value) == ("3000", 3_000)
+    app.button(key="bring_back").click()
+    run(app)
+    assert {slot: app.query_params[slot] for slot in SLOTS if slot in app.query_params} == advised
+    assert app.number_input(key="budget").value == 30_000
+
+
+def test_a_comparison_changed_on_its_own_page_took_no_other_ones_place(page: Open, store: Library) -> None:
+    app = page("compare.py", transcript=id_of(store, CODING))
+    app.button(key="add").click()
+    run(app)
+    app.number_input(key="budget").set_value(4_000)
+    run(app)
+    assert "bring_back" not in {button.key for button in app.button}
 
 
 def test_a_window_with_room_is_left_alone(page: Open, store: Library) -> None:

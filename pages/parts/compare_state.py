@@ -49,8 +49,27 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
 
 
 def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
-    """Keep a comparison for when the viewer comes back to it from another page."""
+    """Keep a comparison for when the viewer comes back to it from another page, and the one that it took the place of.
+
+    On this page one slot is changed at a time; where more differ, another page brought a comparison of its own.
+    """
+    seen = st.session_state.get(_memory(opened))
+    if seen is not None and sum(seen[0].get(slot) != shown.get(slot) for slot in SLOTS) > 1:
+        st.session_state[_replaced(opened)] = seen
     st.session_state[_memory(opened)] = dict(shown), limits.budget["soft_limit"], limits.beside
+
+
+def has_replaced(opened: Opened) -> bool:
+    """Return whether there was a comparison that the one shown took the place of."""
+    return _replaced(opened) in st.session_state
+
+
+def bring_back(opened: Opened) -> None:
+    """Show the replaced comparison again, with its limits; the one shown now is then the replaced one."""
+    shown, budget, beside = st.session_state[_replaced(opened)]
+    _write({slot: written(said) for slot, said in shown.items()})
+    _set(BUDGET, budget)
+    _set(BESIDE, beside)
 
 
 def _set(key: str, tokens: int | None) -> None:
@@ -78,6 +97,10 @@ def limits_in_address(limits: Limits) -> dict[str, str]:
 
 def _memory(opened: Opened) -> str:
     return f"compared_{opened.summary.id}"
+
+
+def _replaced(opened: Opened) -> str:
+    return f"replaced_{opened.summary.id}"
 
 
 def change(shown: Mapping[str, Mapping[str, Any]], slot: str, said: Mapping[str, Any] | None) -> None:

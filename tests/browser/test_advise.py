@@ -76,3 +76,23 @@ def test_the_way_back_from_compare_leads_to_advise_as_it_was(view: Open, way: st
     viewer.settle()
     address = parse_qs(urlsplit(viewer.page.url).query)
     assert address == {"transcript": [number], "soft": ["30000"], "advice_call": ["50"], "exact_strings": ["true"]}
+
+
+def test_the_comparison_before_use_this_can_be_brought_back(view: Open) -> None:
+    number = number_of(view, "coding_agent")
+    viewer = view(f"/compare?transcript={number}&budget=7000")
+    viewer.title("Compare on")
+    viewer.settle()
+    before = parse_qs(urlsplit(viewer.page.url).query)
+    viewer.page.get_by_role("link", name="Advise").click()
+    viewer.title("Advice on")
+    viewer.page.get_by_label("Soft limit").fill("30000")
+    viewer.page.get_by_label("Soft limit").press("Enter")
+    viewer.page.get_by_role("button", name="Use this").click()
+    viewer.says("Advice 3A")
+    viewer.address_has("budget", "30000")
+    viewer.page.get_by_role("button", name="Previous", exact=True).click()
+    viewer.address_has("budget", "7000")
+    viewer.page.get_by_text("Advice 3A").first.wait_for(state="detached")
+    viewer.settle()
+    assert parse_qs(urlsplit(viewer.page.url).query) == before
