@@ -82,6 +82,7 @@ def test_whole_texts(content: bytes | str, expected: list[tuple[str, Any]]) -> N
         ("# aider chat\n\n[link]\n{x}", [], "the text, line 1: this is not JSON (expecting value, column 1)", 1),
         ("", [], "the text: there is nothing in it. JSON or JSON Lines was expected.", 0),
         (b"\x00\x00\n \n", [], "the text: there is nothing in it", 0),
+        (" ,\n,, \x00", [], "the text: there is nothing in it", 0),
         (b"PK\x03\x04abc", [], "the text: this is a ZIP archive. A text file (JSON or JSON Lines) was expected", 0),
         (b"SQLite format 3\x00", [], "the text: this is an SQLite database", 0),
         (

@@ -73,7 +73,7 @@ class Records:
         first = next(lines, None)
         if first is None:
             if not self.report.problems:
-                self.report.add("there is nothing in it", "JSON or JSON Lines was expected.")
+                self._nothing()
             return
         if _EVENT.match(first.text):
             yield from self._by_event(chain([first], lines))
@@ -225,6 +225,11 @@ class Records:
                 alone = number == 1 and _skip(text, end) == len(text)
                 yield Record(value, "" if alone else f"document {number}")
             position = _skip(text, end)
+        if not number:
+            self._nothing()
+
+    def _nothing(self) -> None:
+        self.report.add("there is nothing in it", "JSON or JSON Lines was expected.")
 
     def _salvaged(self, text: str, line: int, reason: str) -> Any:
         value = salvage(text)
