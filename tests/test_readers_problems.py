@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.errors import PromptInspectorError
-from core.readers import Report, format_names, read, read_stream, runs
+from core.readers import Report, format_names, growing, read, read_stream
 from tests.chats import SYSTEM, body, calling, lines, only, result, said, user
 
 
@@ -154,6 +154,6 @@ def test_a_reader_that_fails_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> No
     def failing(self: Any, request: Any) -> None:
         raise PromptInspectorError("no")
 
-    monkeypatch.setattr(runs._Growing, "add", failing)
+    monkeypatch.setattr(growing.Growing, "add", failing)
     problem = str(read(json.dumps(body(user("a")))).problems[0])
     assert problem.startswith("the text: the reader for openai_chat failed (PromptInspectorError: no).")
