@@ -25,8 +25,8 @@ DETECT = "recognise it"
 MOST_COUNTED = 50
 LARGEST = 500
 """Megabytes of one file."""
-EVERY, LOOK = 0.5, 0.2
-"""Seconds between two looks at an import, and those that a look waits for its end."""
+EVERY, LOOK = 0.5, 0.4
+"""Seconds between two looks at an import, and those that the first one waits for its end."""
 
 
 def add_transcripts(store: Library) -> None:
@@ -37,7 +37,10 @@ def add_transcripts(store: Library) -> None:
     if run is not None:
         _remember(run.name)
         st.session_state.pop("imported", None)
-        _look_on(store, run)
+        # Most are done at once. A look that repeats itself is a timer in the browser, which may ring once too often.
+        if run.wait(LOOK):
+            _end(run)
+        _look_on(run)
     elif uploads:
         _remember(begin(store, uploads, format_name).name)
         st.session_state["import_round"] += 1
@@ -46,6 +49,7 @@ def add_transcripts(store: Library) -> None:
         _interrupted(store, name)
     elif ended := st.session_state.get("imported"):
         _told(ended)
+        _count(store)
         st.button("Close", key="close_imported", type="tertiary", on_click=st.session_state.pop, args=("imported",))
 
 
@@ -82,19 +86,30 @@ def _remember(name: str | None) -> None:
 
 
 @st.fragment(run_every=EVERY)
-def _look_on(store: Library, run: ImportRun) -> None:
-    """Show how far an import is, while the rest of the page can be used; at its end keep what to say of it."""
-    if not run.wait(LOOK):
-        st.progress(run.progress, _how_far(run))
-        return
-    # Before all else: what may stop the rest of this look must not make every further look stop there too.
+def _look_on(run: ImportRun) -> None:
+    """Show how far an import is, while the rest of the page can be used."""
+    if run.finished:
+        _end(run)
+    st.progress(run.progress, _how_far(run))
+
+
+def _end(run: ImportRun) -> None:
+    """Look on no more: run the page again, which then says what became of the import."""
     _remember(None)
     st.session_state["imported"] = run
-    st.progress(1.0, "Counting …")
-    for transcript_id in run.work.ids[:MOST_COUNTED]:
+    st.session_state["uncounted"] = run.work.ids[:MOST_COUNTED]
+    st.rerun()
+
+
+def _count(store: Library) -> None:
+    """Count the peaks of what was imported, for its rows in the list."""
+    ids = st.session_state.pop("uncounted", ())
+    place = st.empty()
+    for done, transcript_id in enumerate(ids):
+        place.progress(done / len(ids), "Counting …")
         with suppress(PromptInspectorError):  # deleted meanwhile, or told in its place when the list counts it
             count_peak(store, store.summary(transcript_id))
-    st.rerun()
+    place.empty()
 
 
 def _told(run: ImportRun) -> None:
