@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,10 +82,28 @@ def test_calls_without_a_figure_are_named_with_their_reason() -> None:
         "Nothing was reported of 1 call: call 2 (no usage was reported).",
         "Cost as reported is unknown in 1 call: call 1 (what was read from the cache or written to it was not"
         " reported).",
-        "What is read from the cache is unknown in 2 calls: call 1 (what was cached before is not recorded);"
+        "What is read from the cache is unknown in all 2 calls: call 1 (what was cached before is not recorded);"
         " call 2 (no rule is known for this provider).",
         "Predicted cost is unknown in 1 call: call 2 (no price of the model is known).",
     ]
+
+
+@pytest.mark.parametrize(
+    ("without", "said"),
+    [
+        (range(5), "all 5 calls (no usage was reported)"),
+        (range(2), "2 calls: calls 1, 2 (no usage was reported)"),
+        (range(1, 5), "4 calls: calls 2 to 5 (no usage was reported)"),
+        ((0, 1, 2, 4), "4 calls: calls 1, 2, 3 and 1 more (no usage was reported)"),
+        ((2,), "1 call: call 3 (no usage was reported)"),
+    ],
+)
+def test_calls_are_named_one_by_one_only_where_some_are_left_out(without: Collection[int], said: str) -> None:
+    made = reported(chat(5), 3_000)
+    calls = tuple(replace(call, usage=Usage()) if at in without else call for at, call in enumerate(made.calls))
+    captured = replay(replace(made, calls=calls), FULL)
+    card = replace(scorecard(captured), billed_calls=1)
+    assert f"Nothing was reported of {said}." in notes(card, captured, {})
 
 
 def test_a_configuration_of_which_other_calls_are_unknown_is_named() -> None:
@@ -94,8 +113,7 @@ def test_a_configuration_of_which_other_calls_are_unknown_is_named() -> None:
     said = notes(scorecard(captured), captured, {"same": captured, "one": other, "two": other})
     assert said[1:] == [
         FIRST,
-        "What is read from the cache is unknown in 20 calls: calls 1, 2, 3 and 17 more (no rule is known for this"
-        " provider) under one, two.",
+        "What is read from the cache is unknown in all 20 calls (no rule is known for this provider) under one, two.",
         "Predicted cost is unknown in 1 call: call 20 (no reply is recorded).",
     ]
 

@@ -48,12 +48,12 @@ def within_as_given(replays: Mapping[str, Replay], budget: BudgetConfig) -> Iter
 
 def _of_reports(captured: Replay) -> Iterator[str]:
     """Yield which calls of a recording with reports have none, and which reports are not enough for a cost."""
-    silent = unreported(captured.transcript)
+    silent, total = unreported(captured.transcript), len(captured.transcript.calls)
     if silent:
-        yield f"Nothing was reported of {_calls(silent)}."
+        yield f"Nothing was reported of {_calls(silent, total)}."
     rest = {why: calls for why, calls in reported_cost(captured).unknown.items() if why not in silent}
     if rest:
-        yield f"Cost as reported is unknown in {_calls(rest)}."
+        yield f"Cost as reported is unknown in {_calls(rest, total)}."
 
 
 def replies(card: Scorecard) -> str:
@@ -73,26 +73,33 @@ def _of_each(
     what: str, unknown: Callable[[Replay], Unknown], captured: Replay, replays: Mapping[str, Replay]
 ) -> Iterator[str]:
     """Yield what is unknown as captured, and for each configuration of which other calls are."""
-    usual = unknown(captured)
+    usual, total = unknown(captured), len(captured.transcript.calls)
     if usual:
-        yield f"{what} is unknown in {_calls(usual)}."
+        yield f"{what} is unknown in {_calls(usual, total)}."
     others: dict[str, list[str]] = {}
     for name, made in replays.items():
         if (found := unknown(made)) != usual:
-            others.setdefault(_calls(found), []).append(name)
+            others.setdefault(_calls(found, total), []).append(name)
     yield from (f"{what} is unknown in {calls} under {', '.join(names)}." for calls, names in others.items())
 
 
-def _calls(unknown: Unknown) -> str:
-    """Return how many calls there are, and for each reason which."""
+def _calls(unknown: Unknown, total: int) -> str:
+    """Return how many of all calls there are, and for each reason which; none is named where it is every call."""
     number = sum(map(len, unknown.values()))
     if not number:
         return "no call"
-    whole = counted(number, "call")
+    every = number == total > 1
+    whole = f"all {counted(number, 'call')}" if every else counted(number, "call")
+    if every and len(unknown) == 1:
+        return f"{whole} ({next(iter(unknown))})"
     return f"{whole}: {'; '.join(f'{_named(calls)} ({why})' for why, calls in unknown.items())}"
 
 
 def _named(calls: Sequence[int]) -> str:
-    numbers = [f"{call + 1:,}" for call in calls[:MOST_NAMED]]
-    more = len(calls) - len(numbers)
-    return f"{agreeing(len(calls), 'call', 'calls')} {', '.join(numbers)}" + (f" and {more:,} more" if more else "")
+    """Return which calls there are: the first ones, or from which to which where none between them is left out."""
+    first, last, number = calls[0], calls[-1], len(calls)
+    if number > MOST_NAMED and last - first + 1 == number:
+        return f"calls {first + 1:,} to {last + 1:,}"
+    more = number - MOST_NAMED
+    numbers = ", ".join(f"{call + 1:,}" for call in calls[:MOST_NAMED])
+    return f"{agreeing(number, 'call', 'calls')} {numbers}" + (f" and {more:,} more" if more > 0 else "")
