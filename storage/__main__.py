@@ -14,7 +14,7 @@ from pathlib import Path
 from core.command_line import CANNOT, command_parser, run
 from core.readers import format_names
 from core.redact import Privacy
-from core.wording import counted
+from core.wording import agreeing, counted
 
 from . import Library, library
 from .importing import ImportedFile, Importing, import_path
@@ -85,7 +85,9 @@ def _tell(work: Importing, everything: bool) -> None:
 
 
 def _summary(work: Importing) -> str:
-    told = [f"{work.new:,} new, {work.known:,} in the library already."]
+    repeated = sum(file.repeated for file in work.files)
+    again = f", {repeated:,} {agreeing(repeated, 'repeats another', 'repeat others')} of this import"
+    told = [f"{work.new:,} new, {work.known - repeated:,} in the library already{again if repeated else ''}."]
     if work.masked:
         kinds = ", ".join(f"{number:,} x {kind.replace('_', ' ')}" for kind, number in sorted(work.masked.items()))
         told.append(f"Secrets masked before storing: {kinds}.")

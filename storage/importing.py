@@ -38,6 +38,8 @@ class ImportedFile:
     """Records that are no messages by design."""
     problems: tuple[str, ...]
     remarks: tuple[str, ...]
+    repeated: int = 0
+    """Those that are not new because another of the same import is the same."""
     inside: str = ""
     """The archive or folder that it came in, with those around it; "" for a file given alone."""
 
@@ -45,6 +47,11 @@ class ImportedFile:
     def refused(self) -> bool:
         """Whether nothing of it could be taken."""
         return not self.transcripts and bool(self.problems)
+
+    @property
+    def known(self) -> int:
+        """How many of its transcripts were in the library before the import."""
+        return self.transcripts - self.new - self.repeated
 
     @property
     def container(self) -> bool:
@@ -60,7 +67,10 @@ class Importing:
     """Called with the bytes read so far and their number."""
     new: int = 0
     known: int = 0
+    """Those that are not new, whether they were there before or stand twice in what is imported."""
     ids: list[int] = field(default_factory=list)
+    fresh: set[int] = field(default_factory=set)
+    """The ids of those that are new."""
     masked: Counter[str] = field(default_factory=Counter)
     files: list[ImportedFile] = field(default_factory=list)
 
@@ -69,23 +79,33 @@ class Importing:
         """How many transcripts were read."""
         return self.new + self.known
 
+    def take(self, added: Added) -> None:
+        """Count a transcript that is in the library now."""
+        self.new += added.new
+        self.known += not added.new
+        self.ids.append(added.id)
+        if added.new:
+            self.fresh.add(added.id)
+        self.masked.update(added.masked)
+
+
+_Stored = tuple[Added, bool] | str
+"""A transcript of a file with whether the same import had stored it before, or why it could not be stored."""
+
 
 def import_path(store: Library, path: Path, format_name: str | None = None, work: Importing | None = None) -> Importing:
     """Store the transcripts of a file, a folder or an archive that are new. Never raises for what they hold."""
     work = work or Importing()
     report = Report()
-    stored: list[Added | str] = []
+    stored: list[_Stored] = []
     for transcript in read_stream(path, format_name, report, work.progress):
         try:
             added = store.add(transcript)
         except PromptInspectorError as error:
             stored.append(f"{transcript.source}: not stored. {error}")
             continue
-        stored.append(added)
-        work.new += added.new
-        work.known += not added.new
-        work.ids.append(added.id)
-        work.masked.update(added.masked)
+        stored.append((added, added.id in work.fresh))
+        work.take(added)
     in_order = iter(stored)
     for part, inside in _files(report):
         taken = list(islice(in_order, part.transcripts))
@@ -116,13 +136,13 @@ def _files(report: Report, inside: str = "") -> Iterator[tuple[Report, str]]:
         yield from _files(file, f"{inside}{report.source}: ")
 
 
-def _noted(store: Library, part: Report, taken: Sequence[Added | str]) -> list[str]:
+def _noted(store: Library, part: Report, taken: Sequence[_Stored]) -> list[str]:
     """Note with the new transcripts of a file that it was not read in full; return why that failed, if it did.
 
     Readers give a transcript as soon as it is complete, and what else the file holds is known at its end.
     """
     note = not_read(part)
-    new = [added.id for added in taken if not isinstance(added, str) and added.new]
+    new = [one[0].id for one in taken if not isinstance(one, str) and one[0].new]
     if not note or not new:
         return []
     try:
@@ -141,9 +161,10 @@ def not_read(part: Report) -> str:
     return "a part of the file was not read" if part.lost else ""
 
 
-def _file(part: Report, stored: Sequence[Added | str]) -> ImportedFile:
+def _file(part: Report, stored: Sequence[_Stored]) -> ImportedFile:
     """Return what became of a file; its transcripts were stored, or could not be for a reason, in its own order."""
     failed = [reason for reason in stored if isinstance(reason, str)]
+    taken = [one for one in stored if not isinstance(one, str)]
     problems = [str(problem) for problem in part.problems if not problem.warning]
     if part.configuration:
         problems = [f"{part.source}: {CONFIGURATION}"]
@@ -151,10 +172,11 @@ def _file(part: Report, stored: Sequence[Added | str]) -> ImportedFile:
         name=part.source,
         format=part.format,
         transcripts=part.transcripts - len(failed),
-        new=sum(added.new for added in stored if not isinstance(added, str)),
+        new=sum(added.new for added, _ in taken),
         calls=part.calls,
         messages=part.messages,
         ignored=part.counts.ignored,
         problems=(*problems, *failed),
         remarks=tuple(str(problem) for problem in part.problems if problem.warning),
+        repeated=sum(again for _, again in taken),
     )

@@ -55,7 +55,8 @@ def test_importing_again_changes_nothing(store: Library, tmp_path: Path) -> None
 def test_a_file_beside_others_of_the_same_content_is_known(store: Library, tmp_path: Path) -> None:
     place = folder(tmp_path / "logs", {"a.json": CHAT, "b.json": CHAT})
     done = import_path(store, place)
-    assert (done.new + done.known, store.count()) == (2, done.new)
+    assert (done.new, done.known, store.count()) == (1, 1, 1)
+    assert [(file.known, file.repeated) for file in done.files] == [(0, 0), (0, 1)]
 
 
 def test_files_of_one_name_in_two_archives_are_counted_each_alone(store: Library, tmp_path: Path) -> None:
@@ -149,6 +150,10 @@ def test_the_command_prints_a_table(database: str, tmp_path: Path, capsys: pytes
     assert shown[5].startswith("2 new, ")
     assert main(["import", str(place / "a.json"), str(place / "帮我.json"), "--quiet"]) == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("0 new, 2 in the library already.")
+    other = folder(tmp_path / "twice", {"b.json": CHAT.replace("hello", "bye"), "c.json": CHAT.replace("hello", "bye")})
+    assert main(["import", str(other), str(place / "a.json"), "--quiet"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "1 new, 1 in the library already, 1 repeats another of this import."
 
 
 def test_a_format_can_be_named(database: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

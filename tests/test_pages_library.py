@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +198,7 @@ def test_many_files_are_told_in_one_line_with_the_refused_ones(page: Open, store
     app = upload(page("library.py"), **files, prose__json=b"hello", empty__json=b"")
     assert (len(app.success), len(app.error), len(app.warning)) == (0, 0, 1)
     said = app.warning[0].value.replace("\\", "")
-    assert said.startswith("**6 transcripts from 8 files, 2 refused.**")
+    assert said.startswith("**6 transcripts from 6 of 8 files; 2 were refused.**")
     assert "- prose.json, line 1: this is not JSON" in said and "- empty.json: " in said
     assert "chat_0" not in said
     assert store.count() == before + 6
@@ -213,12 +215,13 @@ def test_many_files_are_told_in_one_line_with_the_refused_ones(page: Open, store
     ("read", "new", "refused", "remarked", "sentence"),
     [
         (4, 4, 0, 0, "4 transcripts from 4 files."),
-        (4, 3, 1, 0, "4 transcripts from 5 files, 1 refused. 1 of the transcripts was in the library already."),
-        (4, 1, 1, 0, "4 transcripts from 5 files, 1 refused. 3 of the transcripts were in the library already."),
-        (1, 1, 3, 0, "1 transcript from 4 files, 3 refused."),
+        (4, 3, 1, 0, "4 transcripts from 4 of 5 files; 1 was refused. 1 of them was in the library already."),
+        (4, 1, 1, 0, "4 transcripts from 4 of 5 files; 1 was refused. 3 of them were in the library already."),
+        (4, 0, 0, 0, "4 transcripts from 4 files. All the transcripts were in the library already."),
+        (1, 1, 3, 0, "1 transcript from 1 of 4 files; 3 were refused."),
         (0, 0, 4, 0, "Nothing was stored: 4 files refused."),
-        (4, 4, 1, 3, "4 transcripts from 5 files, 1 refused, 3 read with a remark."),
-        (4, 4, 0, 1, "4 transcripts from 4 files, 1 read with a remark."),
+        (4, 4, 1, 3, "4 transcripts from 4 of 5 files; 1 was refused, 3 read with a remark."),
+        (4, 4, 0, 1, "4 transcripts from 4 files; 1 read with a remark."),
     ],
 )
 @pytest.mark.parametrize("container", [(), (ImportedFile("a.zip", None, 0, 0, 0, 0, 0, (), ()),)], ids=["files", "zip"])
@@ -232,6 +235,32 @@ def test_the_line_of_many_files(
     ]
     bad = [ImportedFile(f"x{at}", None, 0, 0, 0, 0, 0, ("x: no.",), ()) for at in range(refused)]
     assert summary_line([*container, *good, *bad]) == sentence
+
+
+@pytest.mark.parametrize(
+    ("known", "repeated", "said"),
+    [
+        (0, 43, " 43 of them repeat others of this import."),
+        (0, 1, " 1 of them repeats another of this import."),
+        (2, 3, " 2 of them were in the library already. 3 of them repeat others of this import."),
+    ],
+)
+def test_repeats_in_an_import_were_not_in_the_library_before(known: int, repeated: int, said: str) -> None:
+    file = ImportedFile("a.jsonl", "openai_chat", 50, 50 - known - repeated, 50, 90, 0, (), (), repeated)
+    more = replace(file, name="b.jsonl", transcripts=1, new=1, repeated=0)
+    assert summary_line([file, more]) == f"51 transcripts from 2 files.{said}"
+    assert list(sentences(file))[1:] == re.findall(r"\d[^.]+\.", said)
+
+
+def test_what_is_given_twice_at_once_is_no_old_acquaintance(page: Open) -> None:
+    said = shown(upload(page("library.py"), **{f"copy_{number}__json": chat(1) for number in range(5)}))
+    assert "5 transcripts from 5 files. 4 of them repeat others of this import." in said
+
+
+def test_remarks_on_a_refused_file_are_left_out(page: Open) -> None:
+    files = {f"chat_{number}__json": chat(number) for number in range(4)}
+    app = upload(page("library.py"), **files, broken__json=b"\xff\xfe nothing \xff" * 9)
+    assert "1 was refused" in shown(app) and "Read with a remark" not in shown(app)
 
 
 def test_remarks_that_differ_in_numbers_alone_are_told_once() -> None:
@@ -260,7 +289,7 @@ def test_records_without_messages_are_told_in_one_or_many(ignored: int, said: li
 def test_an_archive_of_many_files_is_told_file_by_file(page: Open) -> None:
     content = zipped({f"{number}.json": chat(number) for number in range(5)} | {"notes.txt": "prose"})
     app = upload(page("library.py"), logs__zip=content)
-    assert "5 transcripts from 6 files, 1 refused." in shown(app)
+    assert "5 transcripts from 5 of 6 files; 1 was refused." in shown(app)
     assert "- logs.zip: notes.txt" in app.warning[0].value.replace("\\", "")
     assert {name.partition(": ")[0] for name in app.dataframe[0].value["file"]} == {"logs.zip"}
 

@@ -41,19 +41,28 @@ def masked_line(masked: Mapping[str, int]) -> str:
 
 def summary_line(files: Sequence[ImportedFile]) -> str:
     """Return in a sentence what became of many files."""
-    transcripts, new = sum(file.transcripts for file in files), sum(file.new for file in files)
-    refused = sum(file.refused for file in files)
+    files = _files(files)
+    transcripts, refused = sum(file.transcripts for file in files), sum(file.refused for file in files)
     if not transcripts:
         return f"Nothing was stored: {counted(refused, 'file')} refused."
     remarked = sum(bool(file.remarks and file.transcripts) for file in files)
-    told = [f"{refused:,} refused"] if refused else []
+    number = counted(len(files), "file")
+    said = f"{counted(transcripts, 'transcript')} from {f'{len(files) - refused:,} of ' if refused else ''}{number}"
+    told = [f"{refused:,} {agreeing(refused, 'was', 'were')} refused"] if refused else []
     told += [f"{remarked:,} read with a remark"] if remarked else []
-    said = ", ".join((f"{counted(transcripts, 'transcript')} from {counted(len(_files(files)), 'file')}", *told)) + "."
-    if new < transcripts:
-        known = transcripts - new
-        some = f"{known:,} of the transcripts {agreeing(known, 'was', 'were')}" if new else "All the transcripts were"
-        said += f" {some} in the library already."
-    return said
+    return " ".join([f"{said}{'; ' if told else ''}{', '.join(told)}.", *_not_new(files)])
+
+
+def _not_new(files: Sequence[ImportedFile]) -> Iterable[str]:
+    """Yield why not all of the transcripts are new, as sentences."""
+    transcripts = sum(file.transcripts for file in files)
+    known, repeated = sum(file.known for file in files), sum(file.repeated for file in files)
+    if known:
+        all_of_them = "Everything in it was" if len(files) == 1 else "All the transcripts were"
+        some = all_of_them if known == transcripts else f"{known:,} of them {agreeing(known, 'was', 'were')}"
+        yield f"{some} in the library already."
+    if repeated:
+        yield f"{repeated:,} of them {agreeing(repeated, 'repeats another', 'repeat others')} of this import."
 
 
 def _files(files: Sequence[ImportedFile]) -> list[ImportedFile]:
@@ -77,7 +86,9 @@ def _summary(files: Sequence[ImportedFile]) -> None:
             column_config=_widths(),
             alt="Imported files",
         )
-        remarks = [f"{file.inside}{sentence}" for file in files for sentence in alike(file.remarks)]
+        # What is remarked on a file of which nothing was taken helps nobody; the archive's own remarks stay.
+        read = [file for file in files if not file.refused]
+        remarks = [f"{file.inside}{sentence}" for file in read for sentence in alike(file.remarks)]
         if remarks:
             st.markdown("\n".join(_listed("Read with a remark:", remarks)))
 
@@ -131,10 +142,7 @@ def sentences(file: ImportedFile) -> Iterable[str]:
             yield "Nothing was stored."
         return
     yield f"{counted(file.transcripts, 'transcript')} with {counted(file.calls, 'call')}, read as {file.format}."
-    known = file.transcripts - file.new
-    if known:
-        some = f"{known:,} of them {agreeing(known, 'was', 'were')}" if file.new else "Everything in it was"
-        yield f"{some} in the library already."
+    yield from _not_new([file])
     if file.ignored:
         passed_over = counted(file.ignored, "record", "that holds", "that hold")
         yield f"{passed_over} no messages by design: passed over."
