@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import insert, select
 
 from core.errors import ConfigError
-from pages.parts.saved_configs import compare_address, import_config, provenance_text, snippet
+from pages.parts.saved_configs import compare_address, import_config, provenance_text
 from storage import Library
 from storage.schema import ConfigurationRow, TranscriptRow
 from tests.pages_app import SAMPLES, Open, errors_in_popover, id_of, page, run, sample_database, shown, store
@@ -187,13 +187,6 @@ def test_provenance_is_said_in_words() -> None:
         " 3 golden calls to verify it with."
     )
     assert provenance_text(None).startswith("Written by hand")
-
-
-def test_the_snippet_runs_for_the_dialect(store: Library) -> None:
-    body = {"model": {"dialect": "anthropic"}, "strategy": {"kind": "keep_last"}}
-    text = snippet(store.configs.save("for claude", body))
-    compile(text, "snippet", "exec")
-    assert "client.messages.create(**result.request)" in text
 
 
 def test_a_text_that_names_a_file_is_never_read(store: Library) -> None:

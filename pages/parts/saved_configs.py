@@ -20,6 +20,7 @@ from storage.configs import SavedConfig
 from .comparison import label, written
 from .edge import edge, escaped, show_error
 from .limits import as_shown
+from .production import needs, snippet
 from .state import TRANSCRIPT
 from .texts import bounded, file_name
 
@@ -31,12 +32,6 @@ LARGEST = 1
 MEGABYTE = 1 << 20
 MOST_ROWS = 8
 """Rows shown at once; the others are scrolled to."""
-_CLIENTS = {
-    "anthropic": "client.messages.create(**result.request)",
-    "openai_responses": "client.responses.create(**result.request)",
-    "gemini": "post(result.request)",
-}
-_OPENAI = "client.chat.completions.create(**result.request)"
 
 
 def config_table(configs: Sequence[SavedConfig]) -> pd.DataFrame:
@@ -119,8 +114,8 @@ def config_detail(store: Library, newest: SavedConfig) -> None:
         _actions(store, saved, usable=isinstance(loaded, Configuration))
         if isinstance(loaded, Configuration):
             st.markdown("**In production**")
-            st.code(snippet(saved), language="python")
-            st.caption("`core` needs no more than tiktoken, pydantic and genai-prices, and no network.")
+            st.code(snippet(loaded, _file_name(saved)), language="python")
+            st.caption(needs(loaded))
     with left:
         bounded(_text(saved.body), "config_json", 620, _file_name(saved), language="json")
 
@@ -182,19 +177,6 @@ def provenance_text(provenance: Any) -> str:
 def _objects(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects in a list: a provenance that was written by hand may hold anything."""
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def snippet(saved: SavedConfig) -> str:
-    """Return the lines that load a configuration and assemble a request."""
-    call = _CLIENTS.get((saved.body.get("model") or {}).get("dialect") or "", _OPENAI)
-    return (
-        "from core.runtime import ContextRuntime\n\n"
-        f'runtime = ContextRuntime.load("{_file_name(saved)}")\n\n'
-        "result = runtime.assemble(request)   # the full history\n"
-        f"response = {call}\n\n"
-        "if result.excess:\n"
-        '    print(f"{result.excess} tokens over: {result.blockers} cannot go")'
-    )
 
 
 def importer(store: Library) -> None:
