@@ -85,6 +85,24 @@ def test_reported_usage_is_billed_and_what_is_missing_is_about(page: Open, store
     assert metrics(app)["Not recorded"] == f"about {round(7_000 - largest, -2):,}"
 
 
+@pytest.mark.parametrize(
+    ("beyond", "said"),
+    [
+        ([15_548] * 3, "15,548"),
+        ([15_548, 15_548, 15_549], "about 16,000"),
+        ([15_548, 15_549, None], "about 16,000"),
+        ([15_548, None, None], "15,548"),
+        ([0, 0, 0], "0"),
+    ],
+)
+def test_what_is_not_recorded_is_exact_where_all_calls_have_the_same(
+    page: Open, store: Library, beyond: list[int | None], said: str
+) -> None:
+    counted = replay(store.get(int(add(store))), {"strategy": {"kind": "as_captured"}}).calls["in_window"]
+    usage = [Usage(input=None if more is None else tokens + more) for tokens, more in zip(counted, beyond, strict=True)]
+    assert metrics(page(PAGE, transcript=add(store, usage=usage)))["Not recorded"] == said
+
+
 LONG = "Please read all of *these* files before you answer, and tell me then which of them says what a tent weighs."
 
 

@@ -173,7 +173,8 @@ def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
     if found.missing is None:
         _card(cell, "Not recorded", "unknown", "no usage reported", help_text)
         return
-    value = f"about {about(found.missing)}" if found.missing else "0"
+    known = found.least_missing == found.most_missing or not found.missing
+    value = f"{found.missing:,}" if known else f"about {about(found.missing)}"
     note = missing_range(found.least_missing, found.most_missing, found.partly)
     if found.least_missing < 0 and found.most_missing <= 0:  # a card of a narrow page cuts its end
         help_text = f"{help_text} In tokens a call, {note}."
