@@ -203,15 +203,16 @@ class Misses:
         return min(round(off * grown), abs((self._rows[call].reported or 0) - (self._rows[call].expected or 0)))
 
     def _shrunk(self, reads: Reads) -> Iterator[tuple[int, str]]:
-        """Yield by how much less is not recorded of this call: a replay takes no more of it for repeated."""
+        """Yield by how much less is not recorded of this call: a replay takes no more of it for repeated.
+
+        A count of the call before that was too high is taken off whole, however high that of this one is.
+        """
         before, after = self._rows[reads.before].not_recorded, self._rows[reads.call].not_recorded
-        if before is None or after is None or before <= after:
+        if before is None or after is None or before <= max(0, after):
             return
-        fewer, here = before - after, f"in call {reads.call + 1} than in the one before"
-        if after >= 0:
-            yield fewer, f"{fewer:,} fewer not recorded {here}"
-        else:
-            yield fewer, f"{fewer:,} more taken off a count that is too high {here}"
+        fewer = before - max(0, after)
+        here = f"in call {reads.call + 1} than in call {reads.before + 1}"
+        yield fewer, f"what is not recorded is {counted(fewer, 'token')} less {here}"
 
     def _outside(self, reads: Reads) -> int | None:
         """Return the tokens of the call before that were neither read nor written; None where that is not reported."""

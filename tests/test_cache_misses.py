@@ -97,6 +97,30 @@ def test_growth_beyond_the_count_is_the_cause_of_a_miss_from_counts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("beyond", "why"),
+    [
+        ((-300, -300, -300), "2 tokens of call 8 neither read nor written"),
+        ((-300, -300, -340), "2 tokens of call 8 neither read nor written"),
+        ((-300, -340, -300), "2 tokens of call 8 neither read nor written"),
+        ((300, 300, 300), "2 tokens of call 8 neither read nor written"),
+        ((300, 300, 400), "2 tokens of call 8 neither read nor written"),
+        ((300, 300, 260), "what is not recorded is 40 tokens less in call 9 than in call 8"),
+        ((300, 300, -20), "what is not recorded is 300 tokens less in call 9 than in call 8"),
+    ],
+)
+def test_what_is_not_recorded_explains_a_miss_only_where_less_of_it_is_repeated(
+    beyond: tuple[int, int, int], why: str
+) -> None:
+    """A count that is too high is taken off what is repeated as it was in the call before, so it hides nothing."""
+    counts = replay(recorded(CLAUDE, [Usage()] * 9), AS_CAPTURED).calls["in_window"]
+    sent = [count + more for count, more in zip(counts, (*beyond[:1] * 6, *beyond), strict=True)]
+    usages = [marked(now, before and before - 2, now - before) for before, now in zip([0, *sent], sent, strict=False)]
+    row = chat(CLAUDE, usages)[8]
+    assert (row.reported, row.why) == (sent[7] - 2, "")
+    assert row.why_replayed == why
+
+
+@pytest.mark.parametrize(
     ("model", "usage", "reported", "why"),
     [
         (DEEPSEEK, Usage(1000, 0, output=200), 1152, ""),
