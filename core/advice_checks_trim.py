@@ -98,7 +98,7 @@ def identifiers_survive(trial: Trial) -> Check:
 
 
 def _named(items: list[LostUse]) -> str:
-    return ", ".join(repr(form) for form in list(dict.fromkeys(item.form for item in items))[:3])
+    return ", ".join(map(repr, list(dict.fromkeys(item.text for item in items))[:3]))
 
 
 # Leaf 3A: project at the tool boundary

@@ -13,9 +13,11 @@ from .advice_tree import Leaf, advise, reclaim
 from .advice_trial import Trial
 from .decisions import Action
 from .findings_fixed_part import core_tokens
+from .normal_text import normal
 from .references import references_of
 from .refetches import refetches
 from .validity import validate
+from .watched_texts import Use, stands_in, watch_word
 from .wording import agreeing, counted, counted_or_no
 
 TOOL_SHARE = 0.4
@@ -126,7 +128,7 @@ def cites_what_was_removed(prompt: Prompt, trial: Trial | None) -> Symptom:
     results = len(trial.lost_from_results)
     said = f"{counted(len(gone), 'reference')} of responses {upto} {agreeing(len(gone), 'is', 'are')} lost"
     said += f", {results:,} from tool results and {len(gone) - results:,} from other text"
-    shown = f", such as {gone[0].form!r} of {gone[0].span_id} in call {gone[0].call + 1}"
+    shown = f", such as {gone[0].text!r} of {gone[0].span_id} in call {gone[0].call + 1}"
     return Symptom(name, True, f"{said}{shown}", leaf)
 
 
@@ -137,10 +139,10 @@ def exact_strings_altered(prompt: Prompt, trial: Trial | None) -> Symptom:
         return Symptom(name, None, "no configuration was tried", leaf)
     folded = {made.span_id for made in trial.decisions.values() if made.action is Action.SUMMARISE}
     spans = [span for unit in prompt.log.units for span in unit.spans if span.id in folded and span.kind in TEXT]
-    exact = {form for span in spans for found in references_of(span.text) for form in found.forms[:1]}
+    exact = {Use(found.kind, found.key) for span in spans for found in references_of(normal(span.text))}
     texts = [made.replacement or "" for made in trial.decisions.values() if made.span_id in folded]
-    told = "\n".join([*texts, *trial.plan.inserted])
-    gone = [form for form in exact if form not in told]
+    told = normal("\n".join([*texts, *trial.plan.inserted]))
+    gone = [use for use in exact if not stands_in(use, watch_word(use), told)]
     if not exact:
         return Symptom(name, False, "no text that is summarised holds an exact string", leaf)
     said = f"of {counted(len(exact), 'exact string')} in text that is summarised, {len(gone):,}"

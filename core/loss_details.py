@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from .branch import Branch
 from .decisions import Action
 from .intervals import intervals
-from .spans import FixedPart, Span, SpanKind
+from .normal_text import arguments_text, normal
+from .reference_texts import SPELLED, text_of
+from .spans import Span, SpanKind
 from .uses import Uses
 from .watched_texts import Use
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 class LostUse:
     """A reference that a response used and its plan did not send.
 
+    `form` is what it is looked for by, `text` how the newest span that held it spells it: that is what people read.
     `held_by` are the ids of all spans that held it, the newest first. `span_id` is the newest of them, `action`,
     `reason` and `setting` are of the decision on it, and `since` is the first call (0-based) for which it was not sent
     as it is.
@@ -30,6 +33,7 @@ class LostUse:
     call: int
     kind: Any
     form: str
+    text: str
     span_id: str
     span_kind: SpanKind
     action: Action
@@ -47,6 +51,7 @@ class Gone:
         self._replay, self._uses = replay, uses
         self._branch = Branch(replay.transcript)
         self._since: dict[tuple[int, str, int], int] = {}
+        self._texts: dict[tuple[Span, Use], str] = {}
 
     def detail(self, call: int, use: Use) -> LostUse:
         """Return where a use that was lost in a call had stood, and what became of it."""
@@ -56,13 +61,14 @@ class Gone:
         spans = [(self._branch.path[message], message, f"m{message}.{part}") for message, part in places]
         spans += [(-1, -1, span_id) for span_id in self._uses.head_spans(self._head(call), use)]
         node, message, span_id = spans[0]
-        decision = plan.decision(message, span_id)
+        span, decision = _recorded(plan, message, span_id), plan.decision(message, span_id)
         return LostUse(
             call=call,
             kind=use.kind,
             form=use.form,
+            text=self._text(span, use),
             span_id=span_id,
-            span_kind=_kind(plan, message, span_id),
+            span_kind=span.kind,
             action=decision.action,
             reason=decision.reason,
             setting=decision.setting,
@@ -70,6 +76,16 @@ class Gone:
             recoverable=any(_names(plan.remains(at, held), held) for _, at, held in spans),
             held_by=tuple(held for _, _, held in spans),
         )
+
+    def _text(self, span: Span, use: Use) -> str:
+        """Return how a span spells a use: mostly as it is looked for. The same one is often lost in many calls."""
+        if use.kind not in SPELLED or use.form in span.text:
+            return use.form
+        key = (span, use)
+        if key not in self._texts:
+            read = arguments_text if span.kind is SpanKind.TOOL_CALL else normal
+            self._texts[key] = text_of(use, read(span.text))
+        return self._texts[key]
 
     def _head(self, call: int) -> int:
         return self._replay.transcript.calls[call].head
@@ -88,13 +104,10 @@ class Gone:
         return intervals(self._replay.transcript).holds(node, self._replay.last_message(call))
 
 
-def _kind(plan: Plan, message: int, span_id: str) -> SpanKind:
+def _recorded(plan: Plan, message: int, span_id: str) -> Span:
+    """Return a span as it was before shrinkers."""
     part: Any = plan.fixed if message < 0 else plan.log.units[plan.log.unit_of_message(message)]
-    return _span(part.source or part, span_id).kind
-
-
-def _span(part: FixedPart | Any, span_id: str) -> Span:
-    found: Span = next(span for span in part.spans if span.id == span_id)
+    found: Span = next(span for span in (part.source or part).spans if span.id == span_id)
     return found
 
 

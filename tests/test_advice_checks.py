@@ -175,3 +175,12 @@ def test_a_check_of_4a_fails_where_rules_repeat() -> None:
 def test_every_leaf_has_its_checks() -> None:
     assert {leaf for leaf, functions in CHECKS.items() if not functions} == {Leaf.FITS, Leaf.OUT_OF_REACH}
     assert set(CHECKS) == set(Leaf)
+
+
+@pytest.mark.parametrize("text", ["It is due on March 10, 2026", "Pay 37kg of 12,751 by mail to Ann@Shop.example"])
+def test_an_exact_string_that_a_summary_repeats_is_not_altered(text: str) -> None:
+    """It is looked for in any spelling: the key of a date stands in no text."""
+    said = [m for n in range(20) for m in (user(f"{text}. " + "word " * 60), says("Reply. " + "word " * 60))]
+    found = trial(run(said), 2_000, {"strategy": {"kind": "tiered_injection", "keep_turns": 4}})
+    row = next(row for row in symptoms(found.prompt, found) if "come back altered" in row.name)
+    assert row.seen is False and ", 0 are not in the summary" in row.evidence

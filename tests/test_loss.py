@@ -198,6 +198,40 @@ def test_the_system_part_keeps_what_it_holds() -> None:
     assert forms(loss) == [(1, "W9348897")]
 
 
+@pytest.mark.parametrize(
+    ("said", "answered", "form", "text"),
+    [
+        ("Due on March 10, as agreed.", "It is due on 10 March.", "--03-10", "March 10"),
+        ("Due on 2026-03-10, as agreed.", "It is due on March 10.", "--03-10", "2026-03-10"),
+        ("Due on 10 March 2026.", "It is due on 2026-03-10.", "2026-03-10", "10 March 2026"),
+        ("It weighs 37kg.", "That is 37 kg.", "37 kg", "37kg"),
+        ("It costs 12,751 in all.", "It costs 12751.", "12751", "12,751"),
+        ("Ask Ann@Shop.example for it.", "Ask ann@shop.example.", "ann@shop.example", "Ann@Shop.example"),
+        ("See /srv/shop/prices.py for it.", "In /srv/shop/prices.py.", "/srv/shop/prices.py", "/srv/shop/prices.py"),
+    ],
+)
+def test_a_lost_reference_is_told_as_its_span_spells_it(said: str, answered: str, form: str, text: str) -> None:
+    """What it is looked for by may stand nowhere in the transcript."""
+    messages = [user(said), says("Yes."), user("And?"), says(answered)]
+    loss = measured(run(messages), {"kind": "keep_last", "keep_messages": 1}, budget=1)
+    assert [(item.form, item.text) for item in loss.items] == [(form, text)]
+    assert text in said
+
+
+def test_a_lost_reference_of_a_tool_call_is_told_as_its_arguments_spell_it() -> None:
+    """The arguments are JSON, in which the text has its escapes."""
+    messages = [
+        user("Book it."),
+        uses("c1", "book", when="on March\u00a010, 2026 or March 11, 2026"),
+        result("c1", "ok"),
+        says("Booked."),
+        user("When?"),
+        says("On 2026-03-11."),
+    ]
+    loss = measured(run(messages), {"kind": "keep_last", "keep_messages": 1}, budget=1)
+    assert [(item.form, item.text) for item in loss.items] == [("2026-03-11", "March 11, 2026")]
+
+
 def test_a_tool_put_aside_takes_its_description_with_it() -> None:
     tools = [tool("run_python", "Runs code as in manual ABC-17. " + "It has many options. " * 30, code="string")]
     groups = [{"name": "code", "keywords": ["python"], "tools": ["run_*"]}]
