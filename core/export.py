@@ -58,10 +58,11 @@ def pinned(config: Configuration, transcript: Transcript) -> Configuration:
 def exported(replays: Sequence[Replay], at: datetime) -> dict[str, Any]:
     """Return the configuration of replays as the JSON value that production loads, with its provenance.
 
-    All replays are of one configuration, one a transcript; `at` is the time of the export.
+    All replays are of one configuration, one a transcript; `at` is the time of the export. A transcript is named as it
+    is stored, also where the configuration is for another dialect: whoever verifies has that one, and converts it.
     """
     config = replays[0].config
-    names = [transcript_sha256(replay.transcript) for replay in replays]
+    names = [transcript_sha256(replay.original) for replay in replays]
     provenance = {
         "exported_at": at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "inspector": ENGINE_VERSION,

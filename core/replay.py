@@ -46,8 +46,11 @@ class Replay:
         entered: list[int],
         dropped: tuple[str, ...] = (),
         summaries: Mapping[str, str] | None = None,
+        original: Transcript | None = None,
     ) -> None:
         self.transcript = transcript
+        self.original = transcript if original is None else original
+        """The transcript as it was given, before a conversion: the one that is stored, and that its sha256 names."""
         self.config = config
         self.planned = config
         """The configuration that the plans were made for; `judged_by` changes the other one alone."""
@@ -138,7 +141,7 @@ class Replay:
         if self.of_captured and not self.config.shrink and not self.config.rules:
             return self
         changes = {"strategy": {"kind": "as_captured"}, "shrink": [], "rules": []}
-        return replay(self.transcript, {**self.config.model_dump(mode="json"), **changes})
+        return replay(self.original, {**self.config.model_dump(mode="json"), **changes})
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -220,7 +223,7 @@ def replay(
     """
     loaded = checked(load_config(config))
     wanted = loaded.model.dialect
-    dropped: tuple[str, ...] = ()
+    original, dropped = transcript, tuple[str, ...]()
     if wanted is not None and wanted != transcript.dialect:
         transcript, dropped = _converted(transcript, wanted)
     stored = Summaries(known=summaries)
@@ -228,7 +231,7 @@ def replay(
     read = reading(transcript, engines, captured_prompts(loaded))
     planners: dict[int, Planner] = defaultdict(Planner)
     plans = [planners[conversation].plan(engines[step.model], step) for conversation, step, _ in read]
-    return Replay(transcript, loaded, plans, [entered for _, _, entered in read], dropped, summaries)
+    return Replay(transcript, loaded, plans, [entered for _, _, entered in read], dropped, summaries, original)
 
 
 def _split(transcript: Transcript, config: Configuration) -> Split | None:

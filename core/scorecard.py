@@ -177,12 +177,12 @@ def _require(made: type[Any], value: Any) -> None:
 def scorecard_key(replay: Replay, transcript: str | None = None) -> Key:
     """Return what the scorecard of a replay is kept under; what a configuration was exported with changes nothing.
 
-    `transcript` is the sha256 of the transcript as it is stored, which the replay of a converted one does not know.
+    `transcript` is the sha256 of the transcript as it is stored, where that is known already.
     """
     configuration = configuration_sha256(replay.config)
     if replay.summaries:  # what a model wrote before is sent, so it is part of what is judged
         configuration = body_sha256([configuration, sorted(replay.summaries.items())])
-    return Key(transcript or transcript_sha256(replay.transcript), configuration)
+    return Key(transcript or transcript_sha256(replay.original), configuration)
 
 
 def configuration_sha256(config: Configuration) -> str:

@@ -10,6 +10,8 @@ import pytest
 from sqlalchemy import insert, select
 
 from core.errors import ConfigError
+from core.export import exported
+from core.replay import replay
 from pages.parts.saved_configs import compare_address, import_config, provenance_text
 from storage import Library
 from storage.schema import ConfigurationRow, TranscriptRow
@@ -239,6 +241,14 @@ def test_one_that_a_newer_version_saved_leaves_the_others_as_they_are(
         assert rows.loc["newer", "strategy"] == "cannot be used"
         assert rows.loc[NAME, "strategy"] == "summarize_and_keep · 4 turns"
         assert len(app.error) == (name == "newer")
+
+
+@pytest.mark.parametrize("spoken", ["openai_chat", "openai_responses", "anthropic", "gemini"])
+def test_the_transcript_it_was_measured_on_is_found_in_whatever_dialect(spoken: str, store: Library) -> None:
+    number = id_of(store)
+    made = replay(store.get(int(number)), {"strategy": {"kind": "keep_last"}, "model": {"dialect": spoken}})
+    saved = store.configs.save("spoken", exported([made], datetime(2026, 1, 1, tzinfo=UTC)))
+    assert compare_address(store, saved)["transcript"] == number
 
 
 def add_newer_ones(store: Library) -> None:
