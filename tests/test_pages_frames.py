@@ -207,12 +207,6 @@ def test_the_peak_is_the_largest_prompt_and_names_its_call() -> None:
     assert (found.peak, found.peak_call) == (max(sent), list(sent).index(max(sent)))
 
 
-def test_a_floor_that_was_not_recorded_is_not_5_tokens() -> None:
-    assert not figures(run([user("a")], fidelity=Fidelity.PARTIAL)).has_floor
-    assert figures(run([system("s"), user("a")], fidelity=Fidelity.PARTIAL)).has_floor
-    assert figures(run([user("a")])).has_floor
-
-
 def test_a_transcript_without_calls_has_figures() -> None:
     empty = replay(Transcript("openai_chat", (), (), (), ()), CAPTURED)
     assert (figures(empty).peak, figures(empty).entered, kinds_used(empty)) == (0, 0, [])

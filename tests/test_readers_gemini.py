@@ -61,7 +61,7 @@ def test_a_bare_list_and_a_checkpoint_are_the_same_talk() -> None:
         transcript = only(written)
         assert prompts(transcript) == [TALK[:1], TALK[:3]]
         assert {call.fidelity for call in transcript.calls} == {Fidelity.RECONSTRUCTED}
-        assert transcript.notes == ("system prompt not recorded",)
+        assert transcript.notes == ("system prompt not recorded", "tool definitions not recorded")
 
 
 def test_contents_one_a_line() -> None:

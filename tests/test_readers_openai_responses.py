@@ -130,7 +130,7 @@ def test_lists_of_items(written: Any) -> None:
     transcript = only(written)
     assert prompts(transcript) == [TALK[:1], TALK[:4], TALK]
     assert {call.fidelity for call in transcript.calls} == {Fidelity.RECONSTRUCTED}
-    assert transcript.notes == ("system prompt not recorded",)
+    assert transcript.notes == ("system prompt not recorded", "tool definitions not recorded")
 
 
 def test_items_one_a_line() -> None:

@@ -44,8 +44,11 @@ def test_one_call_per_assistant_message(messages: list[Any], expected: list[Any]
     transcript = only(content)
     assert list(zip(prompts(transcript), responses(transcript), strict=True)) == expected
     assert (transcript.dialect, transcript.format) == ("openai_chat", "openai_chat")
-    without_system = shape != "body" and SYSTEM not in messages
-    assert transcript.notes == (("system prompt not recorded",) if without_system else ())
+    lacks = {
+        "system prompt not recorded": SYSTEM not in messages,
+        "tool definitions not recorded": any("tool_calls" in message for message in messages),
+    }
+    assert transcript.notes == tuple(note for note, is_so in lacks.items() if is_so and shape != "body")
     assert len(transcript.messages) == len([message for message in messages if message != SYSTEM])
 
 

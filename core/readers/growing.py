@@ -7,6 +7,7 @@ whole conversation.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from ..dialects import dialect
 from ..transcript import ROOT, Fidelity, Transcript
@@ -19,6 +20,7 @@ from .items import Item
 from .replies import compacts, last_reply, reply_of, reply_spans
 from .run import Run
 from .titles import title_of
+from .trace_calls import NO_SYSTEM, NO_TOOLS
 
 __all__ = ["Growing", "Request", "compactions"]
 
@@ -153,11 +155,20 @@ class Growing:
             fidelity = partial or (Fidelity.RECONSTRUCTED if item.bare else Fidelity.CAPTURED)
             builder.call(placed, model=item.model, at=item.at, hints=item.hints, fidelity=fidelity)
 
+    @property
+    def _calls_tools(self) -> bool:
+        """Whether a message or a response calls a tool, which then was offered in the request."""
+        builder = self._run.builder
+        wires = chain(builder.messages, (call.response for call in builder.calls if call.response))
+        return any(builder.dialect.message(wire).calls for wire in wires)
+
     def _notes(self) -> list[str]:
         builder = self._run.builder
         notes = [*self._told, *self._run.notes()]
         if self.item.bare and not any(builder.dialect.system_texts(head) for head in builder.heads):
-            notes.insert(0, "system prompt not recorded")
+            notes.insert(0, NO_SYSTEM)
+        if self.item.bare and self._calls_tools and not any(builder.dialect.tools(head) for head in builder.heads):
+            notes.append(NO_TOOLS)
         notes += compactions(builder)
         if self._completed:
             notes.append("what the provider kept of the conversation was put before what the requests sent")

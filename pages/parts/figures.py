@@ -7,13 +7,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from core.advice_sizes import Sizes
+from core.advice_sizes import Sizes, unrecorded_parts
 from core.engine import counter_of
 from core.replay import Replay
+from core.sent_sizes import sizes_of
+from core.spans import SpanKind
 from core.tokens import Counter, Exactness
 from core.transcript import Fidelity, Transcript
 from core.wording import counted
+
+
+class FixedParts(NamedTuple):
+    """Which parts of what every call carries are recorded."""
+
+    system: bool = False
+    tools: bool = False
+
+
+_PARTS = {
+    FixedParts(system=True, tools=True): "system and tools",
+    FixedParts(system=True): "system only",
+    FixedParts(tools=True): "tools only",
+    FixedParts(): "no system, no tools",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +42,7 @@ class Figures:
     below 0 these say that counts were too high. `peak_call` has the largest prompt with what is not recorded of it,
     `peak_sent`; `peak` is the largest one as recorded.
     `floor` is corrected like `peak_sent` where its call was counted too high; `counted_floor` is not.
-    `has_floor` is false where the recording is known to lack system prompt and tools.
+    `floor_holds` says which parts of it are recorded; `floor_lacks_some`, that the recording lacks any of the others.
     """
 
     peak: int
@@ -40,7 +58,8 @@ class Figures:
     least_missing: int = 0
     most_missing: int = 0
     peak_sent: int = 0
-    has_floor: bool = True
+    floor_holds: FixedParts = FixedParts()
+    floor_lacks_some: bool = False
     partly: str = ""
     """In how many of the calls `missing` was reported; "" where it was in all or in none."""
 
@@ -49,7 +68,7 @@ def figures(captured: Replay) -> Figures:
     """Return the figures of a transcript, from its replay as captured."""
     calls, sent = captured.transcript.calls, captured.calls["sent"]
     counts = [captured.plan(call).fixed.tokens for call in range(len(calls))]
-    floors = _as_sent(counts, captured)
+    floors, holds = _as_sent(counts, captured), _fixed_parts(captured)
     inputs = [call.usage.input for call in calls if call.usage.input is not None]
     cached = [call.usage.cache_read for call in calls if call.usage.cache_read is not None]
     beyond = [tokens for tokens in captured.calls["not_recorded"] if tokens is not None]
@@ -68,7 +87,8 @@ def figures(captured: Replay) -> Figures:
         most_missing=max(beyond, default=0),
         peak_sent=max(sent, default=0),
         partly=partly_reported(captured),
-        has_floor=fidelity(captured.transcript) != Fidelity.PARTIAL or _has_fixed_part(captured),
+        floor_holds=holds,
+        floor_lacks_some=_lacks_fixed_parts(captured, any(holds)),
     )
 
 
@@ -81,8 +101,33 @@ def _as_sent(counts: Sequence[int], captured: Replay) -> list[int]:
     ]
 
 
-def _has_fixed_part(captured: Replay) -> bool:
-    return any(captured.plan(call).fixed.spans for call in range(len(captured.transcript.calls)))
+def _fixed_parts(captured: Replay) -> FixedParts:
+    """Return which parts of what every call carries are recorded in any call."""
+    parts = [captured.plan(call).fixed for call in range(len(captured.transcript.calls))]
+    spans = [span for part in {id(part): part for part in parts}.values() for span in part.spans]
+    defined = [span.kind is SpanKind.TOOL_DEFINITION for span in spans]
+    return FixedParts(system=not all(defined), tools=any(defined))
+
+
+def _lacks_fixed_parts(captured: Replay, has_some: bool) -> bool:
+    """Whether the system prompt or tools of a recording are known to be missing."""
+    if unrecorded_parts(captured.transcript.notes):
+        return True
+    if has_some or not captured.transcript.calls:
+        return False
+    beyond = sizes_of(captured, 0).unseen(captured.calls["in_window"][0], has_fixed_part=False)
+    return bool(beyond) or fidelity(captured.transcript) == Fidelity.PARTIAL
+
+
+def floor_told(found: Figures) -> tuple[str, str]:
+    """Return the fixed floor, and what it is the size of; what a recording lacks has some size that nobody knows."""
+    holds, lacks = found.floor_holds, found.floor_lacks_some
+    if lacks and not any(holds):
+        return "not recorded", "neither system nor tools"
+    varies = f"from {found.smallest_floor:,}" if found.smallest_floor != found.floor else ""
+    if lacks:
+        return f"at least {found.floor:,}", ", ".join(filter(None, (_PARTS[holds], varies)))
+    return f"{found.floor:,}", varies or _PARTS[holds]
 
 
 def counter_used(replay: Replay) -> Counter:

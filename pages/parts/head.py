@@ -17,7 +17,7 @@ from core.transcript import ROOT, Fidelity, Transcript
 from core.wording import counted
 
 from .edge import escaped
-from .figures import Figures, about, fidelity, missing_range
+from .figures import Figures, about, fidelity, floor_told, missing_range
 from .loading import Opened
 from .previews import one_line
 from .texts import cut_name
@@ -155,11 +155,11 @@ def _billed(cell: st.delta_generator.DeltaGenerator, found: Figures, calls: int)
 
 
 def _floor(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
-    note = "system and tools" if found.floor == found.smallest_floor else f"from {found.smallest_floor:,}"
-    value = f"{found.floor:,}" if found.has_floor else "not recorded"
-    note = note if found.has_floor else "no system, no tools"
+    value, note = floor_told(found)
     help_text = "What every call carries before anything was said."
-    if found.has_floor and found.floor < found.counted_floor:
+    if found.floor_lacks_some:
+        help_text += " The recording lacks some of it, of which nobody knows the size."
+    elif found.floor < found.counted_floor:
         help_text += f" Less in proportion to what was reported; counted are {found.counted_floor:,}."
     _card(cell, "Fixed floor", value, note, help_text)
 
