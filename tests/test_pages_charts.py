@@ -179,3 +179,62 @@ def test_names_are_cut_in_their_middle(name: str, cut: str) -> None:
 )
 def test_a_file_is_named_after_its_configuration(name: str, file: str) -> None:
     assert file_name(name) == file
+
+
+def named(found: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the mark of each limit's name, by the name; each has a halo below it, which says the same."""
+    texts = [layer for layer in found["layer"] if layer["mark"]["type"] == "text"]
+    halos = [layer for layer in texts if "stroke" in layer["mark"]]
+    plain = [layer for layer in texts if "stroke" not in layer["mark"]]
+    assert [layer["data"] for layer in halos] == [layer["data"] for layer in plain]
+    said = [found["datasets"][layer["data"]["name"]][0]["label"] for layer in plain]
+    return {name: {**layer["mark"], **layer["encoding"]} for name, layer in zip(said, plain, strict=True)}
+
+
+SOFT, HARD = "soft budget", "hard window"
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "baselines"),
+    [
+        (8_000, 8_900, ["top", "bottom"]),
+        (8_900, 8_900, ["top", "bottom"]),
+        (8_900, 8_000, ["bottom", "top"]),
+        (4_000, 8_900, ["bottom", "bottom"]),
+        (1, 8_900, ["bottom", "bottom"]),
+        (1, 300, ["bottom", "bottom"]),
+    ],
+)
+def test_no_line_strikes_through_the_name_of_another(soft: int, hard: int, baselines: list[str]) -> None:
+    found = named(spec(charts.Limit(SOFT, soft), charts.Limit(HARD, hard)))
+    assert [mark["baseline"] for mark in found.values()] == baselines
+    assert len({json.dumps(mark["x"]) for mark in found.values()}) == 2
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_name_over_a_bar_has_the_ground_round_it(dark: bool) -> None:
+    found = spec(charts.Limit(SOFT, 1), dark=dark)
+    halos = [layer["mark"]["stroke"] for layer in found["layer"] if "stroke" in layer["mark"] and "text" in
+             layer["encoding"]]  # fmt: skip
+    assert halos == [palette.ground(dark)]
+    assert list(named(found)) == ["soft budget 1"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "align"), [([1, 5, 9], "right"), ([9] * 12, "left"), ([*range(1, 13)], "left"), ([9, 5] * 3, "right")]
+)
+def test_names_of_limits_stand_where_bars_are_lower(tokens: list[int], align: str) -> None:
+    places = range(1, len(tokens) + 1)
+    columns = pd.DataFrame({"place": places, "left": [p - 0.4 for p in places], "right": [p + 0.4 for p in places],
+                            "call": places, "in_window": tokens})  # fmt: skip
+    bars = columns.assign(low=0, high=tokens, kind="user")
+    found = charts.stacked(bars, columns, [charts.Limit(SOFT, 5)], NOTHING, 1, "call", False).to_dict()
+    assert [mark["align"] for mark in named(found).values()] == [align]
+
+
+@pytest.mark.parametrize(("sent", "axis", "tip"), [(None, "in window", "in window"), (9_999, "as sent", "recorded")])
+def test_the_axis_and_the_tooltip_say_what_is_counted(sent: int | None, axis: str, tip: str) -> None:
+    found = spec() if sent is None else drawn_with([sent] * 3)
+    titles = {layer["encoding"]["y"]["title"] for layer in found["layer"] if "title" in layer["encoding"]["y"]}
+    assert titles == {f"tokens {axis}"}
+    assert {"field": "in_window", "title": tip}.items() <= found["layer"][-1]["encoding"]["tooltip"][1].items()

@@ -15,7 +15,10 @@ import altair as alt
 import pandas as pd
 
 from . import palette
+from .chart_limits import Limit, beyond, limit_lines, right_has_room, within
 from .texts import cut_name
+
+__all__ = ["HEIGHT", "PICKED", "Limit", "beyond", "lines", "stacked"]
 
 PICKED = "picked"
 """The name of the selection that a click makes; its rows have the field `call`, counted from 1."""
@@ -23,20 +26,6 @@ PICKED = "picked"
 HEIGHT = 300
 FEWEST_PLACES = 12
 """A chart of one call is as wide as one of twelve, or its bar would fill the page."""
-FARTHEST = 2.5
-"""A limit that many times above the peak is named above the chart instead of flattening all bars."""
-
-
-LABEL_WIDTH = 170
-
-
-class Limit(NamedTuple):
-    """A line across a chart at a number of tokens."""
-
-    label: str
-    tokens: int
-    band: int = 0
-    """Tokens below the line that are set aside, for instance for the answer."""
 
 
 def stacked(
@@ -55,7 +44,8 @@ def stacked(
     too high a line in the bar shows what was sent.
     """
     peak = int(columns[["in_window", *_top(columns)]].max(axis=None)) if len(columns) else 0
-    shown, top = _within(limits, peak)
+    shown, top = within(limits, peak)
+    height = Height(top, f"tokens {_title(next(iter(_top(columns)), 'in_window'), columns)}")
     present = [kind for kind in palette.kinds(dark) if kind in set(segments["kind"])]
     colour = alt.Color(
         "kind:N",
@@ -69,13 +59,15 @@ def stacked(
         .encode(
             x=_place(columns, axis),
             x2="right:Q",
-            y=_tokens(top),
+            y=_tokens(height),
             y2="high:Q",
             color=colour,
         )
     )
-    layers = [bars, *_corrected(columns, dark), *_limit_lines(shown, dark), *_compactions(compactions, dark)]
-    return _finished([*layers, *_pointer(columns, chosen, axis, top, dark)])
+    bar_tops = columns.assign(tokens=columns[_top(columns)[0]]) if len(columns) else columns.assign(tokens=[])
+    named = limit_lines(shown, top, right_has_room(bar_tops, *_ends(columns)), dark)
+    layers = [bars, *_corrected(columns, dark), *named, *_compactions(compactions, dark)]
+    return _finished([*layers, *_pointer(columns, chosen, axis, height, dark)])
 
 
 def _top(columns: pd.DataFrame) -> list[str]:
@@ -105,7 +97,8 @@ def lines(
     `points` has place, tokens, series; `columns` as in `stacked`.
     """
     peak = int(points["tokens"].max()) if len(points) else 0
-    shown, top = _within(limits, peak)
+    shown, top = within(limits, peak)
+    height = Height(top, f"tokens {'recorded' if palette.NOT_RECORDED in columns else 'in window'}")
     captured = next(iter(series))
     colour = alt.Color(
         "series:N",
@@ -118,24 +111,13 @@ def lines(
         .mark_line(interpolate="step", strokeWidth=2, point=len(columns) == 1)
         .encode(
             x=_place(columns, axis, "place"),
-            y=_tokens(top, "tokens"),
+            y=_tokens(height, "tokens"),
             color=colour,
             strokeDash=alt.condition(alt.datum.series == captured, alt.value([4, 3]), alt.value([1, 0])),
         )
     )
-    return _finished([line, *_limit_lines(shown, dark), *_pointer(columns, chosen, axis, top, dark)])
-
-
-def beyond(limits: Sequence[Limit], peak: int) -> list[Limit]:
-    """Return the limits that lie too far above the peak to be drawn in scale."""
-    return [limit for limit in limits if limit.tokens > max(1, peak) * FARTHEST]
-
-
-def _within(limits: Sequence[Limit], peak: int) -> tuple[list[Limit], float]:
-    """Return the limits that are drawn, and the top of the scale."""
-    far = beyond(limits, peak)
-    shown = [limit for limit in limits if limit not in far]
-    return shown, 1.06 * max([peak, 1, *(limit.tokens for limit in shown)])
+    named = limit_lines(shown, top, right_has_room(points, *_ends(columns)), dark)
+    return _finished([line, *named, *_pointer(columns, chosen, axis, height, dark)])
 
 
 def _legend(symbol: str = "square", names: Iterable[str] = ()) -> alt.Legend:
@@ -148,31 +130,32 @@ def _legend(symbol: str = "square", names: Iterable[str] = ()) -> alt.Legend:
     )  # fmt: skip
 
 
+def _ends(columns: pd.DataFrame) -> list[float]:
+    """Return both ends of the axis of places."""
+    return [0.4, max([FEWEST_PLACES, *columns["right"].tolist()]) + 0.2]
+
+
 def _place(columns: pd.DataFrame, axis: str, field: str = "left") -> alt.X:
-    last = max([FEWEST_PLACES, *columns["right"].tolist()])
-    scale = alt.Scale(domain=[0.4, last + 0.2], nice=False)
+    scale = alt.Scale(domain=_ends(columns), nice=False)
     few = {"values": columns["place"].tolist()} if len(columns) <= FEWEST_PLACES else {}
     return alt.X(f"{field}:Q", scale=scale, title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d", **few))
 
 
-def _tokens(top: float, field: str = "low") -> alt.Y:
-    scale = alt.Scale(domain=[0, top], nice=False)
-    return alt.Y(f"{field}:Q", scale=scale, title="tokens in window", axis=alt.Axis(format="~s", tickCount=6))
+def _title(name: str, columns: pd.DataFrame) -> str:
+    """Return a column's name in the tooltip: what is in the window is one figure only where all is recorded."""
+    return {"in_window": "recorded" if "sent" in columns else "in window", "sent": "as sent"}.get(name, name)
 
 
-def _limit_lines(limits: Sequence[Limit], dark: bool) -> list[alt.Chart]:
-    colour, layers = palette.limit(dark), []
-    for place, limit in enumerate(limits):
-        label = f"{limit.label} {limit.tokens:,}"
-        row = {"tokens": limit.tokens, "set aside": limit.tokens - limit.band, "label": label}
-        base = alt.Chart(pd.DataFrame([row])).encode(y="tokens:Q")
-        if limit.band:
-            layers.append(base.mark_rect(color=colour, opacity=0.07).encode(y2="set aside:Q"))
-        layers.append(base.mark_rule(strokeDash=[5, 3], color=colour))
-        text = base.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color=colour, fontSize=11.5)
-        # Side by side, because lines that lie close together would have their labels one on the other.
-        layers.append(text.encode(x=alt.value(LABEL_WIDTH * place), text="label:N"))
-    return layers
+class Height(NamedTuple):
+    """The axis of tokens: its top, and what is counted on it."""
+
+    top: float
+    title: str
+
+
+def _tokens(height: Height, field: str = "low") -> alt.Y:
+    scale = alt.Scale(domain=[0, height.top], nice=False)
+    return alt.Y(f"{field}:Q", scale=scale, title=height.title, axis=alt.Axis(format="~s", tickCount=6))
 
 
 def _compactions(compactions: pd.DataFrame, dark: bool) -> list[alt.Chart]:
@@ -185,13 +168,13 @@ def _compactions(compactions: pd.DataFrame, dark: bool) -> list[alt.Chart]:
     return [mark, text.encode(text="label:N")]
 
 
-def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, top: float, dark: bool) -> list[alt.Chart]:
+def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, height: Height, dark: bool) -> list[alt.Chart]:
     """Return the frame round the chosen bar and the columns that take the pointer."""
     ink = "#e6ecef" if dark else "#1b2327"
     hover = alt.selection_point(name="hover", on="pointerover", clear="pointerout", fields=["place"], empty=False)
     picked = alt.selection_point(name=PICKED, on="click", fields=["call"], clear=False, toggle="true", empty=False)
-    reach = alt.Chart(columns.assign(low=0.0, high=top)).encode(
-        x=_place(columns, axis), x2="right:Q", y=_tokens(top), y2="high:Q"
+    reach = alt.Chart(columns.assign(low=0.0, high=height.top)).encode(
+        x=_place(columns, axis), x2="right:Q", y=_tokens(height), y2="high:Q"
     )
     frame = (
         reach.transform_filter(alt.datum.place == (chosen or 0))
@@ -200,7 +183,9 @@ def _pointer(columns: pd.DataFrame, chosen: int | None, axis: str, top: float, d
     )
     hidden = {"place", "left", "right"}
     tips = [
-        alt.Tooltip(field=_field(name), type=_kind(columns[name]), title=name, format=_format(columns[name]))
+        alt.Tooltip(
+            field=_field(name), type=_kind(columns[name]), title=_title(name, columns), format=_format(columns[name])
+        )
         for name in columns
         if name not in hidden
     ]

@@ -69,6 +69,11 @@ def limit(dark: bool) -> str:
     return _DARK_LIMIT if dark else _LIMIT
 
 
+def ground(dark: bool) -> str:
+    """Return the colour of the page behind a chart."""
+    return "#12171a" if dark else "#ffffff"
+
+
 def action(name: str, dark: bool) -> str:
     """Return the text colour of an action."""
     return _ACTIONS[Action(name)][dark]
