@@ -346,3 +346,21 @@ def test_counts_that_are_too_high_are_whole_in_the_help(page: Open, store: Libra
     (card,) = [card for card in app.metric if card.label == "Not recorded"]
     assert card.value == "0" and card.delta.startswith("counts ") and card.delta.endswith(" too high")
     assert f"In tokens a call, {card.delta.replace('counts', 'counts are')}." in card.proto.help
+
+
+@pytest.mark.parametrize(
+    ("beyond", "said"),
+    [
+        (0, "{recorded:,} in window · {sent:,} billed"),
+        (7_000, "{sent:,} as sent ({recorded:,} recorded, 7,000 not) · {sent:,} billed"),
+        (-12, "{sent:,} as sent ({recorded:,} counted, 12 too much) · {sent:,} billed"),
+    ],
+)
+def test_what_is_recorded_is_not_called_the_window_where_more_was_sent(
+    page: Open, store: Library, beyond: int, said: str
+) -> None:
+    counted = replay(store.get(int(add(store))), {"strategy": {"kind": "as_captured"}}).calls["in_window"]
+    usage = [Usage(input=tokens + beyond) for tokens in counted]
+    app = page(PAGE, transcript=add(store, usage=usage), call="3")
+    assert f"**Call 3** of 3 · {said.format(recorded=counted[2], sent=counted[2] + beyond)}" in shown(app)
+    assert ("in window" in shown(app)) is (beyond == 0)

@@ -102,8 +102,7 @@ def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]
         )  # fmt: skip
     captured = opened.replay(config)
     made = opened.transcript.calls[call - 1]
-    said = [f"**Call {call}** of {calls:,}", f"{captured.calls['in_window'][call - 1]:,} in window"]
-    said += _beyond(captured, call - 1)
+    said = [f"**Call {call}** of {calls:,}", size_told(captured, call - 1)]
     if made.usage.input is not None:
         said.append(f"{made.usage.input:,} billed")
     said.append(f"{captured.calls['entered'][call - 1]:,} entered")
@@ -113,10 +112,14 @@ def _choice(opened: Opened, config: Configuration, peak: int) -> tuple[int, str]
     return call - 1, view
 
 
-def _beyond(captured: Replay, call: int) -> list[str]:
-    """Return what a call sends beyond its count, if that is known and not nothing."""
-    tokens = captured.calls["not_recorded"][call]
-    return [f"{tokens:,} not recorded" if tokens > 0 else f"{-tokens:,} counted too much"] if tokens else []
+def size_told(captured: Replay, call: int) -> str:
+    """Return how large a call's prompt is: in the window where all of it is recorded, else as sent and as recorded."""
+    recorded, sent, beyond = (captured.calls[name][call] for name in ("in_window", "sent", "not_recorded"))
+    if not beyond:
+        return f"{recorded:,} in window"
+    if beyond > 0:
+        return f"{sent:,} as sent ({recorded:,} recorded, {beyond:,} not)"
+    return f"{sent:,} as sent ({recorded:,} counted, {-beyond:,} too much)"
 
 
 def _spans(opened: Opened, config: Configuration, call: int) -> None:
