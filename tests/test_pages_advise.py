@@ -236,11 +236,11 @@ def test_what_is_not_recorded_counts_against_the_budget(page: Open, store: Libra
     run(app)
     assert (app.query_params["budget"], app.query_params["beside"]) == ("4000", "3000")
     table = app.dataframe[0].value.set_index("")
-    assert table.loc["Calls over budget, as sent", "Advice 3A"] == "0"
+    assert table.loc["Calls over budget, as sent (7,000)", "Advice 3A"] == "0"
     assert int(table.loc["Peak as sent, tokens", "Advice 3A"].split()[0].replace(",", "")) <= 7_000
     recording = replay(agent(), {"budget": {"soft_limit": 4_000}, "strategy": {"kind": "full_history"}})
     over = str(sum(excess > 0 for excess in recording.calls["excess"]))
-    assert table.loc["Calls over budget, as sent", ["as captured", "full_history"]].tolist() == [over, over]
+    assert table.loc["Calls over budget, as sent (7,000)", ["as captured", "full_history"]].tolist() == [over, over]
     assert "Of a budget of 7,000, 3,000 are left for what is not recorded." in shown(app)
 
 

@@ -98,19 +98,19 @@ def test_a_budget_is_held_against_what_is_sent(page: Open, store: Library) -> No
     assert found["Peak as sent, tokens"][0] == f"{max(sent[0]):,}"
     assert [text.split()[0] for text in found["Peak as sent, tokens"]] == [f"{max(one):,}" for one in sent]
     over = [str(sum(tokens > budget for tokens in one)) for one in sent]
-    assert found["Calls over budget, as sent"] == over
+    assert found["Calls over budget, as sent (24,500)"] == over
     assert over[2] == "0" != over[0]
     assert found["Largest excess as sent, tokens"][:2] == [f"{max(sent[0]) - budget:,}"] * 2
-    assert "Calls over budget, as recorded" not in found
+    assert not [name for name in found if name.endswith("as recorded (4,500)")]
 
 
 def test_a_strategy_within_its_limit_is_told_of_a_bill_that_is_not(page: Open, store: Library) -> None:
     slots = address(a={"kind": "full_history"}, b=SUGGESTED[0])
     app = page(PAGE, transcript=hidden(store, 20_000), budget="4500", **slots)
     found = scores(app)
-    assert found["Calls over budget, as sent"] == ["20"] * 3
+    assert found["Calls over budget, as sent (4,500)"] == ["20"] * 3
     recorded = [str(sum(tokens > 4_500 for tokens in played(said).calls["in_window"])) for said in (CAPTURED, *PAIR)]
-    assert found["Calls over budget, as recorded"] == recorded
+    assert found["Calls over budget, as recorded (4,500)"] == recorded
     assert (
         "In 20 of 20 calls, keep_last · 2 turns keeps to the soft budget of 4,500 by what it is given, but not by what"
         " is sent: what is not recorded comes on top."
@@ -358,3 +358,17 @@ def test_one_configuration_alone_shows_what_it_changes(page: Open, store: Librar
     assert "All configurations" not in said
     assert "hidden: what stays as it is" in said
     assert any(button.label.startswith("First difference") for button in app.button)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "title", "line"),
+    [(0, "tokens in window", "soft budget 4,500"), (200, "tokens recorded", "soft budget of what is recorded 4,500")],
+)
+def test_the_chart_says_what_its_lines_and_its_limit_are_about(
+    page: Open, store: Library, beyond: int, title: str, line: str
+) -> None:
+    app = page(PAGE, transcript=hidden(store, beyond), budget="4500")
+    (chart,) = app.get("vega_lite_chart")
+    spec = json.loads(chart.proto.spec)
+    assert {layer["encoding"]["y"].get("title", title) for layer in spec["layer"]} == {title}
+    assert line.encode() in chart.proto.SerializeToString()

@@ -90,13 +90,14 @@ def _chart(found: Comparison, call: int) -> None:
     every = {CAPTURED: found.opened.replay(found.captured), **dict(zip(found.names, found.replays, strict=True))}
     chosen = bar_of_call(bars, call - 1)
     colours = (palette.CAPTURED, *palette.configurations(is_dark()))
+    columns = line_columns(every, bars)
     key = f"compared_by_{found.axis}"
     st.altair_chart(
         charts.lines(
             line_points(every, bars),
-            line_columns(every, bars),
+            columns,
             dict(zip(every, colours, strict=False)),
-            found.limits[:1],
+            limits_drawn(found, columns),
             chosen.place if chosen else None,
             found.axis,
             is_dark(),
@@ -106,6 +107,13 @@ def _chart(found: Comparison, call: int) -> None:
         selection_mode=charts.PICKED,
         alt=f"Tokens in the window over {found.axis}s, one line a configuration",
     )
+
+
+def limits_drawn(found: Comparison, columns: pd.DataFrame) -> list[charts.Limit]:
+    """Return the line of the budget: of what is recorded, as the lines of the chart are, where more is sent."""
+    if palette.NOT_RECORDED not in columns:
+        return found.limits[:1]
+    return [limit._replace(label="soft budget of what is recorded") for limit in found.limits[:1]]
 
 
 def line_points(every: dict[str, Replay], bars: Sequence[Bar]) -> pd.DataFrame:

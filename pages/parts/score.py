@@ -14,16 +14,18 @@ from .score_costs import cost_rows
 DID_NOTHING = "did nothing"
 
 
-def measures(captured: Scorecard, cards: Sequence[Scorecard], has_beside: bool = False) -> list[Measure]:
+def measures(
+    captured: Scorecard, cards: Sequence[Scorecard], whole: int | None = None, given: int | None = None
+) -> list[Measure]:
     """Return the measures of a comparison. Rows that say nothing about any configuration are left out.
 
-    `has_beside` says that the budget of what is sent is more than the soft limit that the strategies have.
+    `whole` is the budget of what is sent, in tokens, and `given` what the strategies have of it.
     """
     every = [captured, *cards]
     return [
         *_peaks(every),
         *_sums(captured, cards),
-        *_over_budget(every, has_beside),
+        *_over_budget(every, whole, given),
         Measure("Calls changed", (NONE, *map(_changed, cards))),
         *_losses(captured, cards),
         *_fixed_part(cards),
@@ -44,18 +46,24 @@ def _peaks(every: Sequence[Scorecard]) -> Iterator[Measure]:
     yield token_row("Peak as sent, tokens", [card.peak_sent for card in every])
 
 
-def _over_budget(every: Sequence[Scorecard], has_beside: bool) -> Iterator[Measure]:
+def _over_budget(every: Sequence[Scorecard], whole: int | None, given: int | None) -> Iterator[Measure]:
     """Yield what is over the budget as sent, and by what is recorded alone where that is not the same.
 
     What is recorded is held against the limit that strategies have, so a call may be over that and within the budget.
+    Both are named, so that the excess can be worked out.
     """
     sent, recorded = [card.over_budget for card in every], [card.over_budget_recorded for card in every]
     other = _sends_other(every)
-    yield count_row("Calls over budget, as sent" if other else "Calls over budget", sent)
+    yield count_row(f"Calls over budget, as sent{_named(whole)}" if other else "Calls over budget", sent)
     if sent != recorded:
-        yield count_row(f"Calls over {'soft limit' if has_beside else 'budget'}, as recorded", recorded)
+        limit = "budget" if whole == given else "soft limit"
+        yield count_row(f"Calls over {limit}, as recorded{_named(given)}", recorded)
     name = "Largest excess as sent, tokens" if other else "Largest excess, tokens"
     yield count_row(name, [card.largest_excess for card in every])
+
+
+def _named(tokens: int | None) -> str:
+    return "" if tokens is None else f" ({tokens:,})"
 
 
 def _sends_other(every: Sequence[Scorecard]) -> bool:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core.config import BudgetConfig, Configuration
+from core.engine import soft_budget
 from core.scorecard import UPPER_BOUND, Scorecard
 
 from .comparison import CAPTURED, Candidate
@@ -35,7 +36,8 @@ def score(
     violations = [opened.violations(candidate.config) for candidate in candidates]
     captured = opened.scorecard(captured_config, budget)
     cards = [opened.scorecard(candidate.config, budget) for candidate in candidates]
-    rows = measures(captured, cards, has_beside=budget != captured_config.budget)
+    whole = soft_budget(captured_config.model_copy(update={"budget": budget}))
+    rows = measures(captured, cards, whole, soft_budget(captured_config))
     table, best = score_table(rows, [CAPTURED, *names])
     ink = "#5eead4" if is_dark() else "#0f766e"
     marked = best.map(lambda is_best: f"color: {ink}; font-weight: 600" if is_best else "")
