@@ -15,7 +15,7 @@ st.html(
     # What walks through calls ends where the row ends, also where it has fewer numbers than room.
     "[data-testid=stPagination]{justify-content:flex-end}"
     # The dark theme's primary colour is pale, so what stands on it is dark.
-    f"[data-testid=stBaseButton-primary]{{color:{'#12171a' if is_dark() else '#ffffff'}}}"
+    f"[data-testid^=stBaseButton-primary]{{color:{'#12171a' if is_dark() else '#ffffff'}}}"
     "</style>"
 )
 page = st.navigation(
