@@ -24,7 +24,7 @@ from pages.parts.loading import captured_config
 from pages.parts.opening import opened_transcript
 from pages.parts.state import is_dark
 
-opened = opened_transcript()
+opened = opened_transcript(keep=False)
 if not opened.transcript.calls:
     head.title(opened, "Compare on ")
     st.info("This transcript holds no call to a model, so there is nothing to compare.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -18,7 +17,7 @@ from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggested_budg
 from .figures import Figures
 from .limits import BESIDE, Limits
 from .loading import Opened
-from .state import keep_in_address
+from .state import TRANSCRIPT, keep_all_in_address
 from .turns import turn_count
 
 BUDGET = "budget"
@@ -33,6 +32,7 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
     """
     named = {slot: st.query_params[slot] for slot in SLOTS if slot in st.query_params}
     if named:
+        keep_all_in_address({TRANSCRIPT: str(opened.summary.id)})
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
@@ -40,11 +40,8 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
         suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), limit)
         seen = dict(zip(SLOTS, suggested, strict=False)), limit, max(0, own.most_missing)
     shown, budget, beside = seen
-    _write({slot: written(said) for slot, said in shown.items()})
     asked = number_in(st.query_params.get(BUDGET))
-    if asked is None or asked < 0:
-        _set(BUDGET, budget)
-        _set(BESIDE, beside)
+    _put(opened, shown, None if asked is not None and asked >= 0 else (budget, beside))
     return dict(shown)
 
 
@@ -67,16 +64,24 @@ def has_replaced(opened: Opened) -> bool:
 def bring_back(opened: Opened) -> None:
     """Show the replaced comparison again, with its limits; the one shown now is then the replaced one."""
     shown, budget, beside = st.session_state[_replaced(opened)]
-    _write({slot: written(said) for slot, said in shown.items()})
-    _set(BUDGET, budget)
-    _set(BESIDE, beside)
+    _put(opened, shown, (budget, beside))
 
 
-def _set(key: str, tokens: int | None) -> None:
-    st.session_state[key] = tokens
-    # Streamlit writes it into the address itself where the widget was shown before, and refuses anyone else's hand.
-    with suppress(StreamlitAPIException):
-        keep_in_address(key, str(tokens) if tokens or (tokens == 0 and key == BUDGET) else None)
+def _put(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: tuple[int | None, int] | None) -> None:
+    """Show a comparison, with its soft limit and what is left beside it unless those of the page stay."""
+    slots = {TRANSCRIPT: str(opened.summary.id), **_texts({slot: written(said) for slot, said in shown.items()})}
+    if limits is None:
+        keep_all_in_address(slots)
+        return
+    st.session_state[BUDGET], st.session_state[BESIDE] = limits
+    soft, beside = limits
+    texts = {BUDGET: None if soft is None else str(soft), BESIDE: str(beside) if beside else None}
+    # Streamlit writes these itself where their widgets were shown before, and refuses anyone else's hand.
+    try:
+        keep_all_in_address({**slots, **texts})
+    except StreamlitAPIException:
+        keep_all_in_address(slots)
+        st.rerun()
 
 
 def limits_of_recorded(opened: Opened, limits: Limits) -> Limits:
@@ -153,5 +158,9 @@ def _config(opened: Opened, limits: Limits, said: Mapping[str, Any]) -> Configur
 
 
 def _write(texts: Mapping[str, str]) -> None:
-    for slot in SLOTS:
-        keep_in_address(slot, texts.get(slot))
+    keep_all_in_address(_texts(texts))
+
+
+def _texts(texts: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what stands in every slot; None in those that are free."""
+    return {slot: texts.get(slot) for slot in SLOTS}

@@ -18,11 +18,14 @@ LONGEST_TITLE = 80
 """Characters of a title among the offered ones, and of one in a sentence."""
 
 
-def opened_transcript() -> Opened:
-    """Return the transcript of this page. Where there is none, say so and end the page."""
+def opened_transcript(keep: bool = True) -> Opened:
+    """Return the transcript of this page. Where there is none, say so and end the page.
+
+    `keep` is that of `chosen_transcript`.
+    """
     store = library()
     try:
-        opened = chosen_transcript(store)
+        opened = chosen_transcript(store, keep)
     except Missing as missing:
         _say(missing)
         _offer(store)

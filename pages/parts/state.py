@@ -6,7 +6,7 @@ bar drops what no widget binds, so the session remembers it and puts it back int
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import streamlit as st
 
@@ -26,8 +26,10 @@ class Missing(NotFound):
         super().__init__(f"There is no transcript {name} here.")
 
 
-def chosen_transcript(store: Library) -> Opened | None:
+def chosen_transcript(store: Library, keep: bool = True) -> Opened | None:
     """Return the transcript that the address names, else the one seen last, else the newest; None without any.
+
+    It is put into the address unless the page does that itself, together with what else it puts there.
 
     Missing if there is none of that name, or the one seen last was deleted: another one is never shown in its place.
     """
@@ -37,9 +39,9 @@ def chosen_transcript(store: Library) -> Opened | None:
         raise Missing(given)
     if wanted is None:
         newest = store.list(limit=1)
-        return _seen(open_transcript(store, newest[0].id)) if newest else None
+        return _seen(open_transcript(store, newest[0].id), keep) if newest else None
     try:
-        return _seen(open_transcript(store, wanted))
+        return _seen(open_transcript(store, wanted), keep)
     except NotFound:
         keep_in_address(TRANSCRIPT, str(wanted))
         raise Missing(str(wanted), _titles().get(wanted, "")) from None
@@ -61,19 +63,27 @@ def _titles() -> dict[int, str]:
     return titles
 
 
-def _seen(opened: Opened) -> Opened:
+def _seen(opened: Opened, keep: bool) -> Opened:
     st.session_state[SEEN] = opened.summary.id
     know([opened.summary])
-    keep_in_address(TRANSCRIPT, str(opened.summary.id))
+    if keep:
+        keep_in_address(TRANSCRIPT, str(opened.summary.id))
     return opened
 
 
 def keep_in_address(name: str, value: str | None) -> None:
     """Write a parameter into the address where it differs; None takes it out."""
-    if value is None:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != value:
-        st.query_params[name] = value
+    keep_all_in_address({name: value})
+
+
+def keep_all_in_address(values: Mapping[str, str | None]) -> None:
+    """Do that with several: what is written at once is one step back in the browser, and not one each."""
+    held = st.query_params.to_dict()
+    for name in [name for name, value in values.items() if value is None and name in held]:
+        st.query_params.pop(name)
+    changed = {name: value for name, value in values.items() if value is not None and held.get(name) != value}
+    if changed:
+        st.query_params.update(changed)
 
 
 def is_dark() -> bool:
