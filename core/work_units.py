@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from .advice_measures import RESULTS, Prompt, as_records
 from .chunked_prompt import MOST_PARTS, ChunkedPrompt, obstacle
@@ -110,6 +111,15 @@ def _chunked(prompt: Prompt, giant: Span) -> Work:
     return Work(prompt.allowed, base, tuple(units), aggregator, text, (giant,), room)
 
 
+class _Pack(NamedTuple):
+    """The pieces of one unit; `fits` where their tokens say that it will."""
+
+    kind: str
+    name: str
+    pieces: tuple[Piece, ...]
+    fits: bool
+
+
 class _Splitter:
     def __init__(self, prompt: Prompt) -> None:
         self.prompt = prompt
@@ -118,33 +128,56 @@ class _Splitter:
         self.room = prompt.allowed - self.base - _message(prompt, self.task) - MARGIN
         found = _material(prompt, self.room, self.task)
         self.material = tuple(found) if self.room > LEAST_ROOM else ()
+        self.texts = {span.id: span.text for span in self.material}
+        self.most = 10 ** len(str(sum(map(len, self.texts.values())))) - 1
+        """A number as long as any number of units can be: none is without a character of its own."""
 
     def work(self) -> Work:
         """Return the units, each counted."""
-        grouped = list(self._units())
-        total = len(grouped)
-        units = tuple(self._counted(*unit, number, total) for number, unit in enumerate(grouped, start=1))
+        units = self._fitting()
+        total = len(units)
         verdicts = [f"Verdict {number} of {total}, {unit.name}:" for number, unit in enumerate(units, start=1)]
         text = "\n".join([self.task, AGGREGATE, *verdicts])
         aggregator = self.base + _message(self.prompt, text) + VERDICT * total
         return Work(self.prompt.allowed, self.base, units, aggregator, text, self.material, self.room)
 
-    def _counted(self, kind: str, name: str, pieces: Sequence[Piece], number: int, total: int) -> WorkUnit:
-        texts = {span.id: span.text for span in self.material}
-        body = "\n".join(texts[piece.span_id][piece.start : piece.stop] for piece in pieces)
-        text = f"{self.task}\n\n[part {number} of {total}: {name}]\n{body}"
-        tokens = self.base + _message(self.prompt, text)
-        return WorkUnit(kind, name, tuple(pieces), tokens, tokens <= self.prompt.allowed, text)
+    def _fitting(self) -> tuple[WorkUnit, ...]:
+        """Return the units, packed anew with less room as long as one that should fit does not.
 
-    def _units(self) -> Iterator[tuple[str, str, list[Piece]]]:
-        """Yield kind, name and pieces of each unit: what belongs together, as far as it has room."""
+        Texts are measured one by one, and their tokens need not add up to those of the joined text.
+        """
+        spare = 0
+        while True:
+            packs = list(self._packs(spare))
+            units = tuple(self._counted(pack, number, len(packs)) for number, pack in enumerate(packs, start=1))
+            wrong = [unit.tokens for unit, pack in zip(units, packs, strict=True) if pack.fits and not unit.fits]
+            if not wrong:
+                return units
+            spare += max(wrong) - self.prompt.allowed
+
+    def _counted(self, pack: _Pack, number: int, total: int) -> WorkUnit:
+        body = "\n".join(self.texts[piece.span_id][piece.start : piece.stop] for piece in pack.pieces)
+        text = f"{self._label(pack.name, number, total)}{body}"
+        tokens = self.base + _message(self.prompt, text)
+        return WorkUnit(pack.kind, pack.name, pack.pieces, tokens, tokens <= self.prompt.allowed, text)
+
+    def _label(self, name: str, number: int, total: int) -> str:
+        return f"{self.task}\n\n[part {number} of {total}: {name}]\n"
+
+    def _packs(self, spare: int) -> Iterator[_Pack]:
+        """Yield the pieces of each unit: what belongs together, as far as it has room beside what is kept spare."""
         groups: dict[tuple[str, str], list[Span]] = {}
         for span in self.material:
             groups.setdefault(self._group(span), []).append(span)
         for (kind, name), spans in groups.items():
-            packs = list(self._packed(spans))
-            for number, pack in enumerate(packs, start=1):
-                yield kind, name if len(packs) == 1 else f"{name} ({number} of {len(packs)})", pack
+            packs = list(self._packed(spans, self._room(name) - spare))
+            for number, (pieces, fits) in enumerate(packs, start=1):
+                yield _Pack(kind, name if len(packs) == 1 else _numbered(name, number, len(packs)), pieces, fits)
+
+    def _room(self, name: str) -> int:
+        """Return the tokens that the texts of a unit may have beside its label, however many units there are."""
+        label = self._label(_numbered(name, self.most, self.most), self.most, self.most)
+        return min(self.room, self.prompt.allowed - self.base - _message(self.prompt, label))
 
     def _group(self, span: Span) -> tuple[str, str]:
         if span.kind not in RESULTS:
@@ -156,28 +189,34 @@ class _Splitter:
             ("records", f"{span.name} {span.id}") if as_records(span.text) else ("results", f"results of {span.name}")
         )
 
-    def _packed(self, spans: Sequence[Span]) -> Iterator[list[Piece]]:
+    def _packed(self, spans: Sequence[Span], room: int) -> Iterator[tuple[tuple[Piece, ...], bool]]:
+        """Yield as many pieces at a time as have room, with the line break after each, and whether they do."""
+        pieces = [piece for span in spans for piece in self._pieces(span, max(room, LEAST_ROOM))]
+        lines = [f"{self.texts[piece.span_id][piece.start : piece.stop]}\n" for piece in pieces]
         pack: list[Piece] = []
         used = 0
-        for span in spans:
-            for piece, tokens in self._pieces(span):
-                if pack and used + tokens > self.room:
-                    yield pack
-                    pack, used = [], 0
-                pack.append(piece)
-                used += tokens
+        for piece, tokens in zip(pieces, self.prompt.counter.pieces(lines), strict=True):
+            if pack and used + tokens > room:
+                yield tuple(pack), used <= room
+                pack, used = [], 0
+            pack.append(piece)
+            used += tokens
         if pack:
-            yield pack
+            yield tuple(pack), used <= room
 
-    def _pieces(self, span: Span) -> Iterator[tuple[Piece, int]]:
-        """Yield a span whole if there is room, else its records, else its chunks, with their tokens."""
+    def _pieces(self, span: Span, room: int) -> Iterator[Piece]:
+        """Yield a span whole if there is room, else its records, else its chunks."""
         counter, start = self.prompt.counter, 0
-        if counter.count(span.text) <= self.room:
-            yield Piece(span.id, 0, len(span.text)), counter.count(span.text)
+        if counter.count(f"{span.text}\n") <= room:
+            yield Piece(span.id, 0, len(span.text))
             return
-        for text in _records(span.text) or ChunkPinned(self.room).chunks(span.text, counter):
-            yield Piece(span.id, start, start + len(text)), counter.count(text)
+        for text in _records(span.text) or ChunkPinned(room - 1).chunks(span.text, counter):
+            yield Piece(span.id, start, start + len(text))
             start += len(text)
+
+
+def _numbered(name: str, number: int, total: int) -> str:
+    return f"{name} ({number} of {total})"
 
 
 def _message(prompt: Prompt, text: str) -> int:
