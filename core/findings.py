@@ -27,6 +27,7 @@ from .findings_strategy import (
     thrash,
 )
 from .findings_unread import uncounted_files
+from .findings_window import window_contradicted
 from .replay import Replay
 
 __all__ = ["FINDERS", "Finding", "Level", "findings"]
@@ -34,6 +35,7 @@ __all__ = ["FINDERS", "Finding", "Level", "findings"]
 FINDERS: tuple[Callable[[Replay], Iterator[Finding]], ...] = (
     in_time,
     over_budget,
+    window_contradicted,
     did_nothing,
     summary_larger,
     thrash,

@@ -38,6 +38,8 @@ ROOT = Path(__file__).parents[1]
         ("us.anthropic.claude-opus-4-20250514-v1:0", "aws", 200_000, 32_000),
         ("Claude-Opus-5", "anthropic", 1_000_000, 128_000),
         ("models/gemini-2.5-pro", "google", 1_048_576, 65_536),
+        ("deepseek-chat", "deepseek", 128_000, 8_192),  # the name was moved to a newer model, with a larger window
+        ("deepseek/deepseek-reasoner", "deepseek", 128_000, 65_536),
     ],
 )
 def test_documented_limits(name: str, provider: str, window: int, max_output: int) -> None:
@@ -57,7 +59,7 @@ def test_documented_limits(name: str, provider: str, window: int, max_output: in
         ("gpt-4o-mini-imitation", None, None),
         ("gpt-4o:extended", "openai", None),
         ("gpt-4", "openai", 8_192),
-        ("deepseek-chat", "deepseek", 64_000),
+        ("deepseek-v3.2", "deepseek", 128_000),
     ],
 )
 def test_what_is_not_documented_is_none(name: str | None, provider: str | None, window: int | None) -> None:

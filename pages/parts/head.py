@@ -10,6 +10,7 @@ from core.advice_sizes import Sizes
 from core.config import Configuration
 from core.dialects import PartKind, dialect
 from core.engine import soft_budget
+from core.findings_window import window_contradicted
 from core.readers.titles import CUT
 from core.replay import Replay
 from core.sent_sizes import sizes_of
@@ -102,7 +103,7 @@ def long_names(opened: Opened) -> list[str]:
 
 
 def cards(found: Figures, captured: Replay, config: Configuration) -> None:
-    """Show the five figures."""
+    """Show the five figures, and below them whether the recording contradicts the window."""
     cells = st.columns(5)
     _peak(cells[0], found, captured, config)
     _card(
@@ -111,6 +112,8 @@ def cards(found: Figures, captured: Replay, config: Configuration) -> None:
     _billed(cells[2], found, len(captured.transcript.calls))
     _floor(cells[3], found)
     _missing(cells[4], found)
+    for contradicted in window_contradicted(captured):
+        st.caption(f":material/warning: {escaped(contradicted.sentence)}")
 
 
 def _peak(cell: st.delta_generator.DeltaGenerator, found: Figures, captured: Replay, config: Configuration) -> None:
