@@ -2,7 +2,8 @@
 
 The difference is one visible figure a call, "not recorded": a hidden system prompt, tools, frames. A reported call has
 its own, so that parts add up to the bill. For the others it is the newest one that two calls in a row agree on, so
-that a single surcharge does not move it, and the median as long as none do. Where the tokenizer is only an estimate
+that a single surcharge does not move it, and the median as long as none do. Rows are those of one conversation: each
+call is compared with the one that it goes on from, as for the cache. Where the tokenizer is only an estimate
 the newest difference serves better, as it follows what the estimate misses. A negative difference says that the count
 was too high: then nothing is hidden, the count is corrected, in proportion to what a strategy sends of the prompt. A
 difference that grows although the texts are counted exactly says that the recorded prompt is not what was sent.
@@ -19,10 +20,11 @@ from itertools import pairwise
 from statistics import median
 
 from . import wording
+from .chains import Link, links_of
 from .dialects import dialect
 from .drift import Drift, Split, drift
 from .tokens import Exactness
-from .transcript import Call, Transcript
+from .transcript import ROOT, Call, Transcript
 
 LEAST_CALLS = 3
 """Fewer reported calls are no evidence that a difference grows."""
@@ -37,8 +39,8 @@ class CalibratedCall:
     """One call: tokens counted and reported, their difference, and what was expected before the report.
 
     `floor` is the difference as known up to this call; `total` the best figure for the prompt as sent, marked by
-    `exactness`; `counted_as` marks the count. `surcharge` marks a report above the counted prompt that the next call
-    does not confirm.
+    `exactness`; `counted_as` marks the count. `before` is the call that this one goes on from with the same floor, -1
+    where a floor begins. `surcharge` marks a report above the counted prompt that the next call does not confirm.
     """
 
     counted: int
@@ -47,9 +49,14 @@ class CalibratedCall:
     expected: int | None
     total: int
     exactness: Exactness
-    starts: bool
+    before: int
     counted_as: Exactness
     surcharge: bool = False
+
+    @property
+    def starts(self) -> bool:
+        """Whether nothing of what was known before applies."""
+        return self.before < 0
 
     @property
     def difference(self) -> int | None:
@@ -113,25 +120,32 @@ class Calibration:
         known = [call.not_recorded for call in self.calls if call.not_recorded is not None]
         return None if not known else max(0, round(median(known)))
 
+    @cached_property
+    def growing(self) -> tuple[int, ...]:
+        """The reported calls (0-based) of the first conversation whose prompts are not what was sent; () if all are."""
+        if Exactness.ESTIMATE in self._exactness:
+            return ()
+        runs = (run for run in self._runs() if len(run) >= LEAST_CALLS and _grows([self.calls[at] for at in run]))
+        return next(runs, ())
+
     @property
     def growth(self) -> int:
-        """The largest change of the difference, in tokens, from the beginning to the end of calls without a reset."""
-        changes = ((rows[-1].difference or 0) - (rows[0].difference or 0) for rows in self._runs())
-        return max(changes, key=abs, default=0)
+        """By how many tokens the difference changed over these calls."""
+        return self._difference(-1) - self._difference(0) if self.growing else 0
 
     @property
     def problem(self) -> str | None:
         """What the differences say against the recording; None if they say nothing."""
-        if Exactness.ESTIMATE in self._exactness:
+        if not self.growing:
             return None
-        for rows in self._runs():
-            if len(rows) >= LEAST_CALLS and _grows(rows):
-                return (
-                    f"The recorded prompt is not what was sent: not recorded are"
-                    f" {wording.counted(rows[0].difference or 0, 'token')} at first, {rows[-1].difference:,} at the"
-                    " end, and more with each call."
-                )
-        return None
+        return (
+            "The recorded prompt is not what was sent: not recorded are"
+            f" {wording.counted(self._difference(0), 'token')} at first, {self._difference(-1):,} at the end, and more"
+            " with each call."
+        )
+
+    def _difference(self, place: int) -> int:
+        return self.calls[self.growing[place]].difference or 0
 
     @cached_property
     def by_model(self) -> dict[str, Drift]:
@@ -148,50 +162,35 @@ class Calibration:
         reported = {at: row.reported for at, row in zip(places, rows, strict=True) if row.reported is not None}
         return drift(errors, reported, self._split if estimated else lambda: None)
 
-    def _runs(self) -> Iterator[list[CalibratedCall]]:
-        """Yield the reported calls without a reset between them."""
-        rows: list[CalibratedCall] = []
-        for call in self.calls:
-            if call.starts and rows:
-                yield rows
-                rows = []
+    def _runs(self) -> Iterator[tuple[int, ...]]:
+        """Yield the reported calls of each conversation without a reset between them."""
+        firsts: list[int] = []
+        runs: dict[int, list[int]] = {}
+        for at, call in enumerate(self.calls):
+            firsts.append(at if call.starts else firsts[call.before])
             if call.reported is not None:
-                rows.append(call)
-        if rows:
-            yield rows
+                runs.setdefault(firsts[at], []).append(at)
+        yield from map(tuple, runs.values())
 
     def _walk(self) -> Iterator[CalibratedCall]:
-        known, before, reported_before = _Floor(), None, 0
-        for call, counted, exactness in zip(self._transcript.calls, self._counted, self._exactness, strict=True):
-            reported = call.usage.input or None
-            starts = before is None or self._resets(before, call)
-            if starts or _falls(reported, reported_before, counted, known):
-                known, starts = _Floor(), True
-            estimated = exactness is Exactness.ESTIMATE
-            floor = known.tokens(estimated)
-            expected = None if floor is None else max(0, counted + floor)
-            if reported is not None:
-                reported_before = reported
-                known.add(reported - counted)
-            mark = Exactness.REPORTED if reported else _best(exactness, expected is not None)
-            floor = known.tokens(estimated)
-            total = reported or (counted if expected is None else expected)
-            yield CalibratedCall(counted, reported, floor, expected, total, mark, starts, exactness)
-            before = call
+        floors: list[_Floor] = []
+        links = links_of(self._transcript, captured=True)
+        for at, (link, counted, exactness) in enumerate(zip(links, self._counted, self._exactness, strict=True)):
+            call = self._transcript.calls[at]
+            reported, before = call.usage.input or None, -1 if self._resets(link, call) else link.before
+            if before >= 0 and floors[before].falls(reported, counted):
+                before = -1
+            floors.append(_Floor() if before < 0 else floors[before])
+            yield floors[at].calibrated(counted, reported, exactness, before)
 
-    def _resets(self, before: Call, call: Call) -> bool:
-        """Whether the fixed part, the model or what was compacted changed between two calls."""
-        if before.model != call.model:
+    def _resets(self, link: Link, call: Call) -> bool:
+        """Whether a call has none to go on from, or the tools or what was compacted changed since that one."""
+        if link.before < 0:
             return True
+        before = self._transcript.calls[link.before]
         if before.head != call.head and self._tools(before) != self._tools(call):
             return True
-        return not self._extends(before.captured, call.captured)
-
-    def _extends(self, before: int, last: int) -> bool:
-        depths = self._transcript.depths
-        while before >= 0 and last >= 0 and depths[last] > depths[before]:
-            last = self._transcript.parents[last]
-        return before < 0 or last == before
+        return before.captured != ROOT and link.shared <= self._transcript.depths[before.captured]
 
     def _tools(self, call: Call) -> list[str]:
         transcript = self._transcript
@@ -199,37 +198,51 @@ class Calibration:
 
 
 class _Floor:
-    """The differences known since the last reset, and what they say is not recorded."""
+    """The differences known since the last reset of a conversation, and what they say is not recorded."""
 
     def __init__(self) -> None:
         self._ordered: list[int] = []
         self._newest = 0
         self._agreed: int | None = None
+        self._reported = 0
 
-    def add(self, difference: int) -> None:
-        """Take the difference of one more call."""
+    def calibrated(self, counted: int, reported: int | None, exactness: Exactness, before: int) -> CalibratedCall:
+        """Return the figures of one more call, and take what was reported for it."""
+        estimated = exactness is Exactness.ESTIMATE
+        floor = self._tokens(estimated)
+        expected = None if floor is None else max(0, counted + floor)
+        if reported is not None:
+            self._reported = reported
+            self._add(reported - counted)
+        mark = Exactness.REPORTED if reported else _best(exactness, expected is not None)
+        total = reported or (counted if expected is None else expected)
+        return CalibratedCall(counted, reported, self._tokens(estimated), expected, total, mark, before, exactness)
+
+    def falls(self, reported: int | None, counted: int) -> bool:
+        """Whether the reported total fell, and not back to what is known after a surcharge."""
+        middle = self._median
+        if reported is None or reported >= self._reported or middle is None:
+            return False
+        return abs(reported - counted - middle) > SAME * reported
+
+    def _add(self, difference: int) -> None:
         if self._ordered and difference == self._newest:
             self._agreed = difference
         self._newest = difference
         insort(self._ordered, difference)
 
     @property
-    def median(self) -> float | None:
-        """The median difference; None if none is known."""
-        return median(self._ordered) if self._ordered else None
+    def _median(self) -> float | None:
+        """The median difference, looked up in their order; None if none is known."""
+        known = self._ordered
+        return (known[(len(known) - 1) // 2] + known[len(known) // 2]) / 2 if known else None
 
-    def tokens(self, estimated: bool) -> int | None:
+    def _tokens(self, estimated: bool) -> int | None:
         """Return the tokens that are not recorded; `estimated` says that texts are not counted exactly."""
-        if self.median is None or estimated:
+        middle = self._median
+        if middle is None or estimated:
             return self._newest if self._ordered else None
-        return round(self.median) if self._agreed is None else self._agreed
-
-
-def _falls(reported: int | None, before: int, counted: int, known: _Floor) -> bool:
-    """Whether the reported total fell, and not back to what is known after a surcharge."""
-    if reported is None or reported >= before or known.median is None:
-        return False
-    return abs(reported - counted - known.median) > SAME * reported
+        return round(middle) if self._agreed is None else self._agreed
 
 
 def _corrected(row: CalibratedCall, sent: int) -> int | None:
@@ -256,10 +269,10 @@ def _grows(rows: Sequence[CalibratedCall]) -> bool:
 
 
 def _confirmed(rows: list[CalibratedCall]) -> list[CalibratedCall]:
-    """Mark the reports above the counted prompt that the next call does not confirm."""
-    for at, row in enumerate(rows[:-1]):
-        after = rows[at + 1]
+    """Mark the reports above the counted prompt that the next call of the conversation does not confirm."""
+    for after in [row for row in rows if not row.starts]:
+        row = rows[after.before]
         above = row.difference is not None and row.expected is not None and row.reported != row.expected
-        if above and row.exactness is Exactness.REPORTED and not after.starts and after.reported == after.expected:
-            rows[at] = replace(row, surcharge=(row.reported or 0) > (row.expected or 0))
+        if above and row.exactness is Exactness.REPORTED and after.reported == after.expected:
+            rows[after.before] = replace(row, surcharge=(row.reported or 0) > (row.expected or 0))
     return rows

@@ -66,7 +66,7 @@ def counts_drift(replay: Replay) -> Iterator[Finding]:
             name="not_what_was_sent",
             level=Level.WARNING,
             sentence=calibration.problem,
-            call=_furthest(calibration.calls, lambda row: row.difference),
+            call=max(calibration.growing, key=lambda call: calibration.calls[call].difference or 0),
             figures={"growth": calibration.growth},
         )
     for model, drift in calibration.by_model.items():
