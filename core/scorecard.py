@@ -177,12 +177,17 @@ def _require(made: type[Any], value: Any) -> None:
 def scorecard_key(replay: Replay, transcript: str | None = None) -> Key:
     """Return what the scorecard of a replay is kept under; what a configuration was exported with changes nothing.
 
-    `transcript` is the sha256 of the transcript as it is stored, where that is known already.
+    `transcript` is the sha256 of the transcript as it is stored, where that is known already. What is noted of it and
+    beside it is no part of that, and findings tell of both.
     """
+    original = replay.original
+    transcript = transcript or transcript_sha256(original)
+    if original.notes or original.meta:
+        transcript = body_sha256([transcript, list(original.notes), sorted(original.meta.items())])
     configuration = configuration_sha256(replay.config)
     if replay.summaries:  # what a model wrote before is sent, so it is part of what is judged
         configuration = body_sha256([configuration, sorted(replay.summaries.items())])
-    return Key(transcript or transcript_sha256(replay.original), configuration)
+    return Key(transcript, configuration)
 
 
 def configuration_sha256(config: Configuration) -> str:

@@ -238,6 +238,17 @@ def test_the_key_tells_transcript_configuration_and_engine() -> None:
     assert scorecard_key(other).transcript != key.transcript
 
 
+@pytest.mark.parametrize("beside", [{"notes": ("3 tool results were truncated",)}, {"meta": {"truncated": True}}])
+def test_what_findings_tell_of_beside_the_calls_is_part_of_the_key(beside: dict[str, Any]) -> None:
+    plain = replace(run([user("Hi."), says("Ho.")]), notes=(), meta={})
+    config = {"strategy": {"kind": "full_history"}}
+    without, noted = (scorecard(replay(transcript, config)) for transcript in (plain, replace(plain, **beside)))
+    assert (without.findings, noted.findings) == ({}, {"captured_truncated": 1})
+    assert noted.key != without.key
+    assert noted.key.transcript != scorecard_key(replay(replace(plain, notes=("none",)), config)).transcript
+    assert scorecard_key(replay(replace(plain, title="other"), config)) == without.key
+
+
 def test_the_provenance_of_an_export_changes_no_key() -> None:
     made = played(MASK)
     body = exported([made], datetime(2026, 1, 1, tzinfo=UTC))

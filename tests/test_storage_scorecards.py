@@ -47,9 +47,30 @@ def test_a_scorecard_comes_back_as_it_was(
     assert library.scorecards.get(card.key) == card
 
 
-def test_the_key_of_a_loaded_transcript_is_the_one_in_the_list(library: Library) -> None:
+@pytest.mark.parametrize("spoken", ["anthropic", "gemini"])
+@pytest.mark.parametrize("noted", [True, False])
+def test_the_key_of_a_loaded_transcript_can_be_made_with_the_sha256_in_the_list(
+    noted: bool, spoken: str, library: Library
+) -> None:
+    given = anthropic_run() if noted else replace(anthropic_run(), notes=(), meta={})
+    assert not noted or (given.notes and given.meta)
+    transcript = library.add(given).id
+    made = replay(library.get(transcript), {**KEEP, "model": {"dialect": spoken}})
+    sha256 = library.summary(transcript).sha256
+    assert scorecard_key(made) == scorecard_key(made, sha256)
+    assert (scorecard_key(made).transcript == sha256) is not noted
+
+
+def test_what_is_noted_later_asks_for_another_scorecard(library: Library) -> None:
     transcript = library.add(anthropic_run()).id
-    assert scorecard_key(replay(library.get(transcript), KEEP)).transcript == library.summary(transcript).sha256
+    before = judged(library, transcript)
+    library.scorecards.put(before, transcript)
+    library.note([transcript], "3 tool results were truncated")
+    after = judged(library, transcript)
+    assert after.key != before.key
+    assert library.scorecards.get(after.key) is None
+    library.scorecards.put(after, transcript)
+    assert library.scorecards.get(before.key) is None and library.scorecards.get(after.key) == after
 
 
 def test_another_configuration_transcript_or_engine_has_none(library: Library) -> None:

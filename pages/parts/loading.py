@@ -1,6 +1,7 @@
 """What pages load and compute, each once: bounded caches, keyed by what a transcript holds and by configuration.
 
-A captured transcript may still grow; its sha256 changes with every call, so it is part of each key. Cached values are
+A captured transcript may still grow, and its sha256 changes with every call; its title and what is noted of it may
+change after it was opened, and are no part of its sha256. So all of these are part of each key. Cached values are
 shared by all sessions and are never changed by a page. Scorecards are kept in the database too, as they take longer
 than all the rest of a page: one that is there already is taken, also by another process.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -18,7 +19,6 @@ from core.advice import Advised, advised
 from core.config import BudgetConfig, Configuration, load_config
 from core.export import as_json, pinned
 from core.findings import Finding, findings
-from core.identity import transcript_sha256
 from core.replay import Replay, replay
 from core.replay_violations import Violations, new_violations_of
 from core.scorecard import Scorecard, held_against_budget, is_current, scorecard, scorecard_key
@@ -33,6 +33,19 @@ __all__ = ["Opened", "captured_config", "library", "open_transcript"]
 log = logging.getLogger(__name__)
 
 
+class Stored(NamedTuple):
+    """What tells a stored transcript from all others, and from what it was before."""
+
+    id: int
+    sha256: str
+    title: str
+    notes: tuple[str, ...]
+
+
+def _stored(summary: Summary) -> Stored:
+    return Stored(summary.id, summary.sha256, summary.title, summary.notes)
+
+
 @dataclass(frozen=True)
 class Opened:
     """A transcript that a page shows: what the list says of it, and what is computed for it when asked for."""
@@ -42,7 +55,7 @@ class Opened:
 
     def replay(self, config: Configuration) -> Replay:
         """Return the transcript's replay under a configuration. ConfigError if it cannot be used for it."""
-        return _replay(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        return _replay(_stored(self.summary), json.dumps(as_json(config)))
 
     def captured(self, model: dict[str, Any] | None = None) -> Replay:
         """Return the replay of what was captured, counted for a model (by default the transcript's own)."""
@@ -50,15 +63,15 @@ class Opened:
 
     def figures(self, config: Configuration) -> Figures:
         """Return the figures at the head of the transcript, from its replay as captured."""
-        return _figures(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        return _figures(_stored(self.summary), json.dumps(as_json(config)))
 
     def presence(self, config: Configuration) -> Presence:
         """Return when everything came in, and how often it was sent."""
-        return _presence(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        return _presence(_stored(self.summary), json.dumps(as_json(config)))
 
     def advice(self, config: Configuration, call: int | None, published: bool, exact: bool) -> Advised | None:
         """Return what to do about a call of the transcript's whole history; None where no limit is known."""
-        key = (self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        key = (_stored(self.summary), json.dumps(as_json(config)))
         return _advice(*key, call, published, exact)
 
     def scorecard(self, config: Configuration, budget: BudgetConfig | None = None) -> Scorecard:
@@ -66,7 +79,7 @@ class Opened:
 
         `budget` is another one to hold it against, as for `findings`.
         """
-        card = _scorecard(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        card = _scorecard(_stored(self.summary), json.dumps(as_json(config)))
         if budget is None or budget == config.budget:
             return card
         return held_against_budget(card, self.replay(config).judged_by(budget), self.findings(config, budget))
@@ -77,7 +90,7 @@ class Opened:
         `budget` is another one to hold it against, where a configuration was planned with less for what is not
         recorded.
         """
-        key = (self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        key = (_stored(self.summary), json.dumps(as_json(config)))
         return (
             _findings(*key) if budget is None or budget == config.budget else _findings(*key, budget.model_dump_json())
         )
@@ -87,7 +100,7 @@ class Opened:
         card = self.scorecard(config)
         if not card.violations:
             return Violations(0, card.violations_checked, card.changed)
-        return _violations(self.summary.id, self.summary.sha256, json.dumps(as_json(config)))
+        return _violations(_stored(self.summary), json.dumps(as_json(config)))
 
 
 def captured_config(transcript: Transcript, model: dict[str, Any] | None = None) -> Configuration:
@@ -98,51 +111,51 @@ def captured_config(transcript: Transcript, model: dict[str, Any] | None = None)
 def open_transcript(store: Library, transcript_id: int) -> Opened:
     """Return a transcript by its id. NotFound if there is none."""
     summary = store.summary(transcript_id)
-    return Opened(summary, _transcript(transcript_id, summary.sha256))
+    return Opened(summary, _transcript(_stored(summary)))
 
 
 @st.cache_resource(max_entries=8, show_spinner="Loading the transcript …")
-def _transcript(transcript_id: int, sha256: str) -> Transcript:
-    return library().get(transcript_id)
+def _transcript(stored: Stored) -> Transcript:
+    return library().get(stored.id)
 
 
 @st.cache_resource(max_entries=32, show_spinner="Counting tokens and replaying all calls …")
-def _replay(transcript_id: int, sha256: str, config: str) -> Replay:
-    return replay(_transcript(transcript_id, sha256), config)
+def _replay(stored: Stored, config: str) -> Replay:
+    return replay(_transcript(stored), config)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _figures(transcript_id: int, sha256: str, config: str) -> Figures:
-    return figures(_replay(transcript_id, sha256, config))
+def _figures(stored: Stored, config: str) -> Figures:
+    return figures(_replay(stored, config))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _presence(transcript_id: int, sha256: str, config: str) -> Presence:
-    return presence(_replay(transcript_id, sha256, config))
+def _presence(stored: Stored, config: str) -> Presence:
+    return presence(_replay(stored, config))
 
 
 @st.cache_resource(max_entries=64, show_spinner="Checking every request against the provider's rules …")
-def _violations(transcript_id: int, sha256: str, config: str) -> Violations:
-    return new_violations_of(_replay(transcript_id, sha256, config))
+def _violations(stored: Stored, config: str) -> Violations:
+    return new_violations_of(_replay(stored, config))
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for what the responses used …")
-def _scorecard(transcript_id: int, sha256: str, config: str) -> Scorecard:
-    made = _replay(transcript_id, sha256, config)
-    key = scorecard_key(made, sha256)
+def _scorecard(stored: Stored, config: str) -> Scorecard:
+    made = _replay(stored, config)
+    key = scorecard_key(made, stored.sha256)
     known = library().scorecards.get(key)
     if known is not None and is_current(known, made):
         return known
-    _references(transcript_id, sha256)
-    found = _findings(transcript_id, sha256, config)
-    card = scorecard(made, _violations(transcript_id, sha256, config), found, key)
-    _keep(card, transcript_id, _transcript(transcript_id, sha256))
+    _references(stored)
+    found = _findings(stored, config)
+    card = scorecard(made, _violations(stored, config), found, key)
+    _keep(card, stored.id, made)
     return card
 
 
-def _keep(card: Scorecard, transcript_id: int, transcript: Transcript) -> None:
+def _keep(card: Scorecard, transcript_id: int, made: Replay) -> None:
     """Store a scorecard, unless a captured transcript grew while it was loaded. A database may be read-only."""
-    if transcript_sha256(transcript) != card.key.transcript:
+    if scorecard_key(made) != card.key:
         return
     try:
         library().scorecards.put(card, transcript_id)
@@ -151,27 +164,25 @@ def _keep(card: Scorecard, transcript_id: int, transcript: Transcript) -> None:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _references(transcript_id: int, sha256: str) -> int:
+def _references(stored: Stored) -> int:
     """Look up what the responses name, once a process: quicker than to take their texts apart again."""
-    return library().references.bring(_transcript(transcript_id, sha256), transcript_id)
+    return library().references.bring(_transcript(stored), stored.id)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Looking for what is worth a look …")
-def _findings(transcript_id: int, sha256: str, config: str, budget: str | None = None) -> list[Finding]:
-    _references(transcript_id, sha256)
-    made = _replay(transcript_id, sha256, config)
+def _findings(stored: Stored, config: str, budget: str | None = None) -> list[Finding]:
+    _references(stored)
+    made = _replay(stored, config)
     return findings(made if budget is None else made.judged_by(BudgetConfig.model_validate_json(budget)))
 
 
 @st.cache_resource(max_entries=32, show_spinner="Measuring what could be given back …")
-def _advice(
-    transcript_id: int, sha256: str, config: str, call: int | None, published: bool, exact: bool
-) -> Advised | None:
-    _references(transcript_id, sha256)
+def _advice(stored: Stored, config: str, call: int | None, published: bool, exact: bool) -> Advised | None:
+    _references(stored)
     return advised(
-        _replay(transcript_id, sha256, config),
+        _replay(stored, config),
         call,
         published=published,
         exact_strings_needed=exact,
-        play=lambda chosen: _replay(transcript_id, sha256, json.dumps(as_json(chosen))),
+        play=lambda chosen: _replay(stored, json.dumps(as_json(chosen))),
     )
