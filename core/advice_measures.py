@@ -23,6 +23,7 @@ from .hints import Hints
 from .log import Log
 from .plan import Plan
 from .replay import Replay
+from .result_spans import RESULTS, carried_by_results
 from .shrinkers import DedupeInstructions, ProjectToolResults, shrink_fixed, shrink_unit
 from .shrinkers.dedupe_instructions import repeated_rules
 from .spans import Span, SpanKind
@@ -32,7 +33,6 @@ from .unit_feed import UnitFeed
 from .units import Unit
 from .wording import counted
 
-RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
 TEXT = frozenset({SpanKind.USER, SpanKind.ASSISTANT, SpanKind.THINKING})
 HARD_CASES = ("example", "for instance", "hard case", "例如")
 """Words of users that bring demoted examples back; a start that a team replaces by its own."""
@@ -154,6 +154,11 @@ class Prompt:
         return [span for unit in self.log.units for span in unit.spans if span.kind in RESULTS]
 
     @cached_property
+    def carried(self) -> list[Span]:
+        """The images and files that stand in tool results: they are part of the output, and are not projected."""
+        return [span for unit in self.log.units for span in carried_by_results(unit)]
+
+    @cached_property
     def pinned(self) -> list[Span]:
         """The spans that no strategy may touch."""
         newest = self.log.last_user
@@ -172,8 +177,8 @@ class Prompt:
             total=self.total,
             soft_budget=self.allowed,
             old_history=sum(tokens_of(unit, TEXT) for unit in self.old_units),
-            tool_output=sum(span.tokens for span in self.results),
-            tool_projected=self.projection[1],
+            tool_output=sum(span.tokens for span in (*self.results, *self.carried)),
+            tool_projected=self.projection[1] + sum(span.tokens for span in self.carried),
             instruction_duplicates=self.instruction_duplicates,
             largest_pinned=self.largest_pinned.tokens if self.largest_pinned else 0,
             summary_cap=SUMMARY_CAP,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .advice_measures import RESULTS, TEXT, Prompt, tokens_of
+from .advice_measures import TEXT, Prompt, tokens_of
 from .advice_tree import Leaf, advise, reclaim
 from .advice_trial import Trial
 from .decisions import Action
@@ -16,6 +16,7 @@ from .findings_fixed_part import core_tokens
 from .normal_text import normal
 from .references import references_of
 from .refetches import refetches
+from .result_spans import result_tokens
 from .validity import validate
 from .watched_texts import Use, stands_in, watch_word
 from .wording import agreeing, counted, counted_or_no
@@ -65,21 +66,29 @@ def grows_steadily(prompt: Prompt, trial: Trial | None) -> Symptom:
 def jumps_after_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
     """Tool results are 40% of the prompt, or the three largest cover the overflow."""
     output, over = prompt.measured.tool_output, prompt.measured.overflow
-    largest = sum(sorted((span.tokens for span in prompt.results), reverse=True)[:LARGEST])
+    largest = sum(sorted((span.tokens for span in (*prompt.results, *prompt.carried)), reverse=True)[:LARGEST])
     share = output / prompt.total if prompt.total else 0.0
     return Symptom(
         "jumps after particular calls; adding a tool broke it",
         share >= TOOL_SHARE or (0 < over <= largest),
         f"tool results are {share:.0%} of {_whole(prompt)}; the {LARGEST} largest have {counted(largest, 'token')}"
+        f"{_in_images(prompt)}"
         if prompt.results
         else "there is no tool result",
         "3A",
     )
 
 
+def _in_images(prompt: Prompt) -> str:
+    """Return how much of the results no projection of text makes smaller, as part of a sentence; "" if nothing."""
+    tokens = sum(span.tokens for span in prompt.carried)
+    which = agreeing(len(prompt.carried), "an image or file", "images or files")
+    return f"; {tokens:,} of all stand in {which}, which only the tool can send smaller" if tokens else ""
+
+
 def old_tokens_are_tools(prompt: Prompt, trial: Trial | None) -> Symptom:
     """Inside the old part, tool results outweigh text."""
-    tools = sum(tokens_of(unit, RESULTS) for unit in prompt.old_units)
+    tools = sum(map(result_tokens, prompt.old_units))
     text = sum(tokens_of(unit, TEXT) for unit in prompt.old_units)
     return Symptom(
         "“history too long”, yet most old tokens are tool results",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .advice_measures import RESULTS, Prompt
+from .advice_measures import Prompt
 from .boundaries import Keep
 from .config import Configuration
 from .decisions import Decision
@@ -14,6 +14,7 @@ from .dialects.base import Message
 from .loss_details import LostUse
 from .plan import Plan
 from .replay import Replay
+from .result_spans import RESULTS
 from .work_units import Work
 
 

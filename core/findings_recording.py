@@ -12,13 +12,13 @@ from .calibration import CalibratedCall
 from .finding import Finding, Level, calls_by_log, calls_of
 from .refetches import made_likelier, refetches
 from .replay import Replay
+from .result_spans import RESULTS, carried_by_results
 from .sent_sizes import sizes_of
 from .spans import Span, SpanKind
 from .transcript import ROOT
 from .uses import uses_of
 from .wording import counted
 
-RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
 LARGE_SHARE = 0.4
 """From this share of the window on, tool results are what fills it (rule book 1.6)."""
 HUGE = 2_000
@@ -95,24 +95,32 @@ def tool_output_share(replay: Replay) -> Iterator[Finding]:
     recorded = 0 if call is None else replay.calls["in_window"][call]
     if call is None or not recorded:
         return
-    kinds = replay.plan(call).kinds()
-    tokens = sum(kinds.get(kind, 0) for kind in RESULTS)
+    plan, kinds = replay.plan(call), replay.plan(call).kinds()
+    units = plan.log.units[: plan.count]
+    carried = [span for unit in units for span in carried_by_results(unit)]
+    if sum(kinds.get(kind, 0) for kind in RESULTS) + sum(span.tokens for span in carried) < LARGE_SHARE * recorded:
+        return
+    left = {made.span_id: made.tokens_after for made in plan.decisions}
+    tokens = sum(kinds.get(kind, 0) for kind in RESULTS) + sum(left[span.id] for span in carried)
     if tokens < LARGE_SHARE * recorded:
         return
     whole = "what is recorded of " if sizes_of(replay, call).lacks_some(recorded) else ""
-    plan = replay.plan(call)
-    left = {made.span_id: made.tokens_after for made in plan.decisions}
-    spans = [span for unit in plan.log.units[: plan.count] for span in unit.spans if span.kind in RESULTS]
+    spans = [*(span for unit in units for span in unit.spans if span.kind in RESULTS), *carried]
     largest = sorted(spans, key=lambda span: -left[span.id])[:3]
     yield Finding(
         name="tool_output_share",
         level=Level.NOTICE,
         sentence=f"Tool results are {tokens / recorded:.0%} of {whole}the largest prompt, call {call + 1}; the largest"
-        f" of them, from {largest[0].name}, has {counted(left[largest[0].id], 'token')}.",
+        f" of them, {_source(largest[0])}, has {counted(left[largest[0].id], 'token')}.",
         call=call,
         span_ids=tuple(span.id for span in largest if left[span.id]),
         figures={"tokens": tokens, "share": round(tokens / recorded, 4)},
     )
+
+
+def _source(span: Span) -> str:
+    """Return what a result is from; of what stands in one that is no text, what it is."""
+    return f"from {span.name}" if span.kind in RESULTS else "an image" if span.kind is SpanKind.IMAGE else "a file"
 
 
 def fetched_again(replay: Replay) -> Iterator[Finding]:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .loss_details import Gone, LostUse
 from .loss_meter import Row, measured
 from .reference_classes import ReferenceClass
+from .result_spans import RESULTS
 from .spans import SpanKind
 from .uses import Uses, uses_of
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 LEAST_USED = 20
 """Below this many references used, a share would only look exact."""
 
-_RESULTS = frozenset({SpanKind.TOOL_RESULT, SpanKind.RETRIEVAL})
 _OWN_WORDS = frozenset({SpanKind.ASSISTANT, SpanKind.THINKING, SpanKind.TOOL_CALL})
 
 
@@ -112,7 +112,7 @@ class Loss:
     @property
     def from_results(self) -> int:
         """References lost whose newest holder was a tool's result."""
-        return sum(count for kind, count in self.by_span_kind.items() if kind in _RESULTS)
+        return sum(count for kind, count in self.by_span_kind.items() if kind in RESULTS)
 
     @property
     def from_own_words(self) -> int:

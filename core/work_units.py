@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from .advice_measures import RESULTS, Prompt, as_records
+from .advice_measures import Prompt, as_records
 from .chunked_prompt import MOST_PARTS, ChunkedPrompt, obstacle
+from .result_spans import RESULTS
 from .shrinkers import ChunkPinned
 from .shrinkers.chunk_pinned import LABEL
 from .spans import Span, SpanKind

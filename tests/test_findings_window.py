@@ -60,7 +60,9 @@ def test_a_call_without_an_answer_contradicts_nothing() -> None:
     assert not told(with_changes(transcript, calls=tuple(with_changes(c, response=None) for c in transcript.calls)))
 
 
-@pytest.mark.parametrize("model", [{"window": 100_000}, {"window": 200_000}, {"name": "gpt-4"}, {"name": "in-house-7b"}])
+@pytest.mark.parametrize(
+    "model", [{"window": 100_000}, {"window": 200_000}, {"name": "gpt-4"}, {"name": "in-house-7b"}]
+)
 def test_a_window_that_a_person_set_or_of_another_model_is_not_contradicted(model: dict[str, Any]) -> None:
     assert not told(answered(130_000), **model)
 
