@@ -29,8 +29,14 @@ from .turns import Bar, bar_of_call, bars_of_calls, bars_of_turns, edges, turns_
 
 SPANS, REQUESTS = "Spans", "Requests"
 
+WRAPPED = 3
+"""From so many configurations on a reason does not stand in one line of its column."""
 WRAPPING = 66
 """Pixels of a row from which on Streamlit wraps its texts."""
+TALL = 84
+"""Pixels of a row for four lines, which narrow columns need."""
+ROOM = {3: 225, 4: 188}
+"""Pixels of a configuration's column, by how many there are on a page of 1,280 pixels."""
 WRAPPED_TITLE = 40
 """Characters of a span's title that such a row holds in a narrow column."""
 
@@ -184,24 +190,31 @@ def _fates(found: Comparison, call: int) -> None:
     if not shown:
         return
     places = {id(row): place for place, row in enumerate(rows, start=1)}
-    narrow = len(found.candidates) >= NARROW
+    height = row_height(len(found.candidates))
     table = fate_table(shown, [places[id(row)] for row in shown], found.names)
     row = table_choice(
         _coloured(table, shown, found.names),
         [fate.block.id for fate in shown],
         key=f"fates_{found.opened.summary.id}_{call}_{len(shown)}_{len(found.candidates)}",
         fallback=next((at for at, fate in enumerate(shown) if fate.differs), 0),
-        height=560 if narrow else 440,
-        row_height=WRAPPING if narrow else None,
+        height=560 if height else 440,
+        row_height=height,
         columns=_columns(found.names),
         alt=f"What each configuration does with the spans of call {call + 1}",
     )
     _fate_detail(found, shown[row])
 
 
+def row_height(configurations: int) -> int | None:
+    """Return the pixels of a row that wraps its texts; None where they stand in one line."""
+    if configurations < WRAPPED:
+        return None
+    return WRAPPING if configurations < NARROW else TALL
+
+
 def fate_table(rows: Sequence[Fates], places: Sequence[int], names: Sequence[str]) -> pd.DataFrame:
     """Return the table of spans with a column of decisions for each configuration."""
-    most = WRAPPED_TITLE if len(names) >= NARROW else ONE_LINE
+    most = WRAPPED_TITLE if len(names) >= WRAPPED else ONE_LINE
     frame = pd.DataFrame(
         {
             "#": places,
@@ -231,8 +244,8 @@ def _columns(names: Sequence[str]) -> Mapping[str, object]:
         options=[str(kind) for kind in kinds], color=list(kinds.values()), width=112
     )
     plain = {"#": number(width=42), "kind": chips, "tokens": number(format="localized", width=60)}
-    narrow = len(names) >= NARROW
-    texts = {"span": 150 if narrow else 190, **dict.fromkeys(names, 180 if narrow else 225)}
+    narrow, room = len(names) >= NARROW, ROOM.get(len(names), 340)
+    texts = {"span": 122 if narrow else 190, **dict.fromkeys(names, room)}
     return plain | {name: named_column(name, narrow=narrow, width=width) for name, width in texts.items()}
 
 

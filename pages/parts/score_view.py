@@ -76,7 +76,7 @@ def _score_columns(names: Sequence[str]) -> Mapping[str, object]:
     """Return the columns of the scorecard: the names of its measures are never cut."""
     narrow = len(names) >= NARROW
     columns = {name: named_column(name, narrow=narrow, alignment="right") for name in (CAPTURED, *names)}
-    return {"": named_column("", alignment="left", width=205), **columns}
+    return {"": named_column("", alignment="left", width=235), **columns}
 
 
 def score_table(rows: Sequence[Measure], names: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

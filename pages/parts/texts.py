@@ -25,7 +25,7 @@ WRAPPED = 100_000
 
 LONGEST_NAME = 30
 """Characters of a configuration's name in a legend or a table's head."""
-LONGEST_NARROW_NAME = 23
+LONGEST_NARROW_NAME = 29
 """The same in the head of a narrow column."""
 NAME_END = 9
 """Characters of its end that stay: names often differ only there."""
