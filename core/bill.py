@@ -51,10 +51,12 @@ def _mark(replay: Replay, call: int) -> Exactness:
 def cached(cache: Cache) -> dict[str, Any]:
     """Return what is read from the cache and written to it, over the calls where that is known, in tokens."""
     known = [row for row in cache.calls if row.cached is not None]
+    beyond = [_beyond(row) for row in known]
     return {
         "cached_share": cache.share,
         "cached_tokens": sum(row.cached or 0 for row in known) if known else None,
-        "cached_not_recorded_tokens": sum(map(_beyond, known)) if known else None,
+        "cached_not_recorded_tokens": sum(max(0, tokens) for tokens in beyond) if known else None,
+        "cached_corrected_tokens": sum(min(0, tokens) for tokens in beyond) if known else None,
         "written_tokens": sum(row.written or 0 for row in known) if known else None,
         "uncached_tokens": sum(row.uncached or 0 for row in known) if known else None,
         "cache_unknown_calls": len(cache.calls) - len(known),
@@ -64,8 +66,8 @@ def cached(cache: Cache) -> dict[str, Any]:
 
 
 def _beyond(row: CachedCall) -> int:
-    """Return the tokens read of what is not recorded; where a count is corrected, nothing is hidden."""
-    return max(0, (row.cached or 0) - (row.cached_of_window or 0))
+    """Return the tokens read beyond those counted, of what is not recorded; below 0 where the count was too high."""
+    return (row.cached or 0) - (row.cached_of_window or 0)
 
 
 def reported_share(replay: Replay) -> float | None:

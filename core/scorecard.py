@@ -121,7 +121,10 @@ class Scorecard:
     cached_tokens: int | None
     """Over the calls where that is known, as the two below; all three add up to what these calls send."""
     cached_not_recorded_tokens: int | None
-    """Those of `cached_tokens` that the recording does not hold; the column `cached` has the others."""
+    """Those of `cached_tokens` that the recording does not hold."""
+    cached_corrected_tokens: int | None
+    """What counts were too high for what was read, 0 or below. With the sum of the column `cached`, which is of prompts
+    as counted, these two add up to `cached_tokens`."""
     written_tokens: int | None
     uncached_tokens: int | None
     cache_unknown_calls: int

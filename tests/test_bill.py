@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,20 @@ AS_CAPTURED = {"strategy": {"kind": "as_captured"}}
 TEXTS = ["word " * 50, "word " * 60, "word " * 70]
 
 
-def chat(beyond: list[int | None], model: str = "gpt-4o") -> Replay:
-    """Return a growing chat whose reports differ from the counts by so many tokens; None for no report."""
-    counted = list(made(beyond, [None] * len(beyond), model).calls["in_window"])
+def chat(beyond: Sequence[int | None], model: str = "gpt-4o", size: int = 1) -> Replay:
+    """Return a growing chat whose reports differ from the counts by so many tokens; None for no report.
+
+    `size` is how many times as long as usual its texts are.
+    """
+    counted = list(made([None] * len(beyond), model, size).calls["in_window"])
     reported = [None if more is None else tokens + more for tokens, more in zip(counted, beyond, strict=True)]
-    return made(beyond, reported, model)
+    return made(reported, model, size)
 
 
-def made(beyond: list[int | None], reported: list[int | None], model: str) -> Replay:
+def made(reported: Sequence[int | None], model: str, size: int) -> Replay:
     builder, messages = TranscriptBuilder("openai_chat"), list[dict[str, Any]]()
-    for text, tokens in zip(TEXTS[: len(beyond)], reported, strict=True):
-        messages = [*messages, {"role": "user", "content": text}]
+    for text, tokens in zip(TEXTS[: len(reported)], reported, strict=True):
+        messages = [*messages, {"role": "user", "content": text * size}]
         builder.call(builder.body({"model": model, "messages": messages}), usage=Usage(input=tokens), model=model)
         messages = [*messages, {"role": "assistant", "content": "Yes."}]
     return replay(builder.build(), AS_CAPTURED)
@@ -89,11 +93,56 @@ def test_a_run_whose_system_prompt_is_hidden(config: dict[str, Any], transcripts
     card = scorecard(found)
     assert card.not_recorded_tokens == 2_214_464 and card.billed_tokens == 4_256_460
     assert (card.sent_tokens == card.billed_tokens) is (config is AS_CAPTURED)
-    assert (card.cached_tokens or 0) - (card.cached_not_recorded_tokens or 0) == sum(
-        tokens or 0 for tokens in found.calls["cached"]
+    assert (card.cached_corrected_tokens, cache_adds_up(found)) == (0, True)
+
+
+def cache_adds_up(made: Replay) -> bool:
+    """Return whether what is read and written makes up what is sent, and what is read the column and the rest of it."""
+    card = scorecard(made)
+    parts = (card.cached_tokens, card.written_tokens, card.uncached_tokens)
+    sent = sum(row.sent for row in made.cache.calls if row.cached is not None)
+    beyond = (card.cached_not_recorded_tokens or 0) + (card.cached_corrected_tokens or 0)
+    column = sum(tokens or 0 for tokens in made.calls["cached"])
+    return (sum(part or 0 for part in parts), card.cached_tokens or 0) == (sent, column + beyond)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "read", "hidden", "corrected"),
+    [
+        ([0, 0, 0], 6272, 0, 0),
+        ([5000, 5000, 5000], 16256, 10000, 0),
+        ([-500, -500, -500], 5248, 0, -1000),
+        ([-500, 300, -500], 5760, 0, -500),
+    ],
+)
+def test_what_is_read_from_the_cache_adds_up(beyond: list[int], read: int, hidden: int, corrected: int) -> None:
+    """Where a count was too high, less is read than the column says, which is of the prompt as counted."""
+    found = chat(beyond, size=40)
+    card = scorecard(found)
+    assert (card.cached_tokens, card.cached_not_recorded_tokens, card.cached_corrected_tokens) == (
+        read,
+        hidden,
+        corrected,
     )
-    known = [row.sent for row in found.cache.calls if row.cached is not None]
-    assert (card.cached_tokens or 0) + (card.written_tokens or 0) + (card.uncached_tokens or 0) == sum(known)
+    assert cache_adds_up(found)
+
+
+@pytest.mark.parametrize("config", [AS_CAPTURED, MASK, {"strategy": {"kind": "full_history"}}])
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("claude-trace-http/claude-trace-part1.jsonl.gz", {}),
+        ("langfuse/csharp-agent-with-gemini-2026-03-09.trace.json", {"name": "claude-sonnet-4-5"}),
+    ],
+)
+def test_runs_whose_counts_are_too_high(
+    name: str, model: dict[str, Any], config: dict[str, Any], transcripts_folder: Path
+) -> None:
+    found = [
+        replay(transcript, {**config, "model": model}) for transcript in read(transcripts_folder / name).transcripts
+    ]
+    assert all(map(cache_adds_up, found))
+    assert min(scorecard(made).cached_corrected_tokens or 0 for made in found) < 0
 
 
 def test_drift_is_kept_as_plain_json(transcripts_folder: Path) -> None:
