@@ -61,6 +61,17 @@ class Span:
     call_id: str = ""
     rule: Treatment = NOTHING_SAID
 
+    @property
+    def shown(self) -> str:
+        """The text for people; where there is none, what stands there, as far as the request names it."""
+        what = _WITHOUT_TEXT.get(self.kind, "")
+        if self.text or not what or self.name == SpanKind.OTHER:
+            return self.text
+        media = f", {self.name}" if "/" in self.name else ""
+        return f"{what}{media}. It has no text."
+
+
+_WITHOUT_TEXT = {SpanKind.IMAGE: "An image", SpanKind.OTHER: "A file"}
 
 EMPTY = Part(PartKind.TEXT)
 TOLD_BY = "tool"

@@ -60,6 +60,32 @@ def test_spans_of_a_message(message: dict[str, Any], found: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("dialect", "message", "shown"),
+    [
+        ("openai_chat", {"role": "user", "content": [PICTURE]}, "An image. It has no text."),
+        ("openai_chat", {"role": "user", "content": [{"type": "file", "file": {}}]}, "A file. It has no text."),
+        (
+            "gemini",
+            {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": "AA=="}}]},
+            "An image, image/png. It has no text.",
+        ),
+        (
+            "gemini",
+            {"role": "user", "parts": [{"fileData": {"mimeType": "application/pdf", "fileUri": "x"}}]},
+            "A file, application/pdf. It has no text.",
+        ),
+        ("openai_chat", {"role": "user", "content": "hi"}, "hi"),
+        ("openai_chat", {"role": "user", "content": ""}, ""),
+        ("openai_chat", {"role": "critic", "content": ""}, ""),
+        ("openai_chat", {"role": "user", "content": {"odd": 1}}, '{"odd": 1}'),
+    ],
+)
+def test_what_stands_without_a_text_is_shown_as_what_it_is(dialect: str, message: dict[str, Any], shown: str) -> None:
+    found = units([message], dialect_named(dialect), COUNTER, ())
+    assert [span.shown for unit in found for span in unit.spans] == [shown]
+
+
+@pytest.mark.parametrize(
     ("blocks", "kinds"),
     [
         (

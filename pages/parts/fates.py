@@ -33,7 +33,7 @@ class Fates:
 def fates(replays: Sequence[Replay], call: int) -> list[Fates]:
     """Return the spans of a call's prompt in its order, then what strategies put in, then the frames."""
     decided = [{made.span_id: made for made in replay.plan(call).decisions} for replay in replays]
-    rows = [Block(span.id, str(span.kind), span.name, span.text, span.tokens) for span in spans_of(replays[0], call)]
+    rows = [Block(span.id, str(span.kind), span.name, span.shown, span.tokens) for span in spans_of(replays[0], call)]
     known = {row.id for row in rows}
     added = dict.fromkeys(key for plan in decided for key in plan if key not in known and key != OVERHEAD_ID)
     rows += [_injected(key, decided) for key in added]

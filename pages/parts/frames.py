@@ -82,7 +82,7 @@ def blocks(captured: Replay, call: int, seen: Presence) -> list[Block]:
     rows = []
     for span in spans_of(captured, call):
         first, sent = seen.of(span, path)
-        rows.append(Block(span.id, str(span.kind), span.name, span.text, span.tokens, first + 1, sent))
+        rows.append(Block(span.id, str(span.kind), span.name, span.shown, span.tokens, first + 1, sent))
     overhead = plan.tokens_before - sum(row.tokens for row in rows)
     rows.append(Block(OVERHEAD_ID, str(SpanKind.OVERHEAD), FRAMES_NAME, FRAMES_TEXT, overhead))
     return [*rows, *_beyond(captured, call)]
