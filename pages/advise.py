@@ -8,7 +8,6 @@ from pages.parts.advice_state import (
     FINDINGS_OF,
     OF_ADVICE,
     OF_RECORDING,
-    SOFT,
     advice_of,
     come_back,
     options,
@@ -19,6 +18,7 @@ from pages.parts.findings_view import finding_list
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
 from pages.parts.opening import opened_transcript
+from pages.parts.soft_limit import SOFT, keep_typed, take_along
 
 opened = opened_transcript()
 if not opened.transcript.calls:
@@ -31,7 +31,9 @@ left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened, "Advice on ")
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
+    take_along(opened)
     limits = limit_controls(opened.transcript, SOFT)
+    keep_typed(opened, limits)
 chosen = options(len(opened.transcript.calls))
 remember(opened)
 

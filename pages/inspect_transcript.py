@@ -9,6 +9,7 @@ from pages.parts.compare_state import limits_in_address, limits_of_recorded
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.opening import opened_transcript
+from pages.parts.soft_limit import SOFT, keep_typed, take_along
 from pages.parts.state import TRANSCRIPT
 
 opened = opened_transcript()
@@ -17,7 +18,9 @@ left, right = st.columns([5, 4], vertical_alignment="top")
 with left:
     head.title(opened)
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-    limits = limit_controls(opened.transcript, "soft")
+    take_along(opened)
+    limits = limit_controls(opened.transcript, SOFT)
+    keep_typed(opened, limits)
     if st.button("Compare", icon=":material/compare_arrows:", key="to_compare"):
         given = limits_in_address(limits_of_recorded(opened, limits))
         st.switch_page("compare.py", query_params={TRANSCRIPT: str(opened.summary.id), **given})

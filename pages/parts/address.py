@@ -29,13 +29,15 @@ TAKES = {
 }
 """Why a setting may be refused; the others are switches and choices."""
 LONGEST = 40
+_OPENING = "opening_page"
 
 
 @contextmanager
 def checked_address(page: str) -> Iterator[None]:
     """Run a page, and say above it which settings of its address it ignored. Only when the page is opened."""
     place = st.container()
-    asked = st.query_params.to_dict() if st.session_state.get("address_of") != page else {}
+    st.session_state[_OPENING] = st.session_state.get("address_of") != page
+    asked = st.query_params.to_dict() if just_opened() else {}
     try:
         yield
     finally:  # a page may stop early
@@ -44,6 +46,11 @@ def checked_address(page: str) -> Iterator[None]:
         told = [escaped(sentence(name, asked[name], held[name])) for name in ignored(asked, held)]
         if told:
             place.warning("  \n".join(told), icon=":material/link_off:")
+
+
+def just_opened() -> bool:
+    """Return whether this is the first run of a page since another one was shown."""
+    return bool(st.session_state.get(_OPENING))
 
 
 def ignored(asked: Mapping[str, str], held: Any) -> list[str]:

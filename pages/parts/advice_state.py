@@ -16,10 +16,9 @@ from core.advice import Advised
 from .comparison import SLOTS
 from .limits import RESERVE, SHARED, Limits
 from .loading import Opened
+from .soft_limit import SOFT
 from .state import SPAN, keep_in_address
 
-SOFT = "soft"
-"""The key of the soft limit and its name in the address, the same as on Inspect."""
 FINDINGS_OF = "findings_of"
 OF_RECORDING, OF_ADVICE = "In the recording", "With this configuration"
 CALL, EXACT, PUBLISHED = "advice_call", "exact_strings", "published_order"

@@ -17,6 +17,7 @@ from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggested_budg
 from .figures import Figures
 from .limits import BESIDE, Limits
 from .loading import Opened
+from .soft_limit import keep_typed, typed_limit
 from .state import TRANSCRIPT, keep_all_in_address
 from .turns import turn_count
 
@@ -40,6 +41,9 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
         suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), limit)
         seen = dict(zip(SLOTS, suggested, strict=False)), limit, max(0, own.most_missing)
     shown, budget, beside = seen
+    if (typed := typed_limit(opened)) is not None and typed != (budget or 0) + beside:
+        given = limits_of_recorded(opened, Limits({}, {"soft_limit": typed}))
+        budget, beside = given.budget["soft_limit"], given.beside
     asked = number_in(st.query_params.get(BUDGET))
     _put(opened, shown, None if asked is not None and asked >= 0 else (budget, beside))
     return dict(shown)
@@ -50,10 +54,12 @@ def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: Lim
 
     On this page one slot is changed at a time; where more differ, another page brought a comparison of its own.
     """
-    seen = st.session_state.get(_memory(opened))
+    seen, now = st.session_state.get(_memory(opened)), (dict(shown), limits.budget["soft_limit"], limits.beside)
     if seen is not None and sum(seen[0].get(slot) != shown.get(slot) for slot in SLOTS) > 1:
         st.session_state[_replaced(opened)] = seen
-    st.session_state[_memory(opened)] = dict(shown), limits.budget["soft_limit"], limits.beside
+    elif seen is not None and now[1] is not None and seen[1:] != now[1:]:
+        keep_typed(opened, limits)
+    st.session_state[_memory(opened)] = now
 
 
 def has_replaced(opened: Opened) -> bool:

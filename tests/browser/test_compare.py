@@ -110,3 +110,27 @@ def test_what_is_set_in_the_form_is_kept_until_it_is_applied_or_cancelled(view: 
     viewer.address_has("a", '{"strategy":{"kind":"mask_tool_results","keep":3}}')
     expect(page.get_by_text("not applied yet")).to_have_count(0)
     viewer.settle()
+
+
+def test_a_limit_goes_along_and_few_steps_lead_back(view: Open) -> None:
+    """Every parameter written is a step of the browser's history; a page may not be left only after many."""
+    number = number_of(view, "support_triage")
+    viewer = view(f"/inspect?transcript={number}&soft=6000")
+    viewer.page.get_by_role("link", name="Compare").click()
+    viewer.title("Compare on")
+    viewer.address_has("budget", "6000")
+    limit = viewer.page.get_by_label("Soft limit, tokens").first
+    limit.fill("3000")
+    limit.press("Enter")
+    viewer.address_has("budget", "3000")
+    viewer.settle()
+    viewer.page.get_by_role("link", name="Advise").click()
+    viewer.title("Advice on")
+    viewer.address_has("soft", "3000")
+    expect(viewer.page.get_by_label("Soft limit, tokens").first).to_have_value("3000")
+    steps = 0
+    while "/inspect" not in viewer.page.url:
+        viewer.page.go_back()
+        viewer.settle()
+        steps += 1
+        assert steps < 7
