@@ -12,36 +12,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from .bill import bill, cached, counts_of, paid, reported_share
-from .config import Configuration
 from .errors import PromptInspectorError
-from .export import as_json
 from .finding import Level
 from .findings import Finding, findings
-from .fingerprint import engine_fingerprint
-from .identity import transcript_sha256
 from .loss import Loss
 from .prices import price_table
 from .refetches import made_likelier, refetches
 from .replay import Replay
 from .replay_violations import Violations, new_violations_of
 from .retention import retention
-from .wire import body_sha256
+from .scorecard_key import Key, scorecard_key
 
 UPPER_BOUND = "What is kept is an upper bound on what a model recalls."
 """What has to stand beside every figure of loss."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """What a scorecard is kept under: equal keys have equal scorecards."""
-
-    transcript: str
-    configuration: str
-    engine: str = field(default_factory=engine_fingerprint)
 
 
 class ScorecardError(PromptInspectorError):
@@ -175,27 +162,6 @@ def _require(made: type[Any], value: Any) -> None:
     if found != wanted:
         differ = ", ".join(sorted(wanted ^ found))
         raise ScorecardError(f"This is no scorecard of this version, it differs in {differ}. Make it anew.")
-
-
-def scorecard_key(replay: Replay, transcript: str | None = None) -> Key:
-    """Return what the scorecard of a replay is kept under; what a configuration was exported with changes nothing.
-
-    `transcript` is the sha256 of the transcript as it is stored, where that is known already. What is noted of it and
-    beside it is no part of that, and findings tell of both.
-    """
-    original = replay.original
-    transcript = transcript or transcript_sha256(original)
-    if original.notes or original.meta:
-        transcript = body_sha256([transcript, list(original.notes), sorted(original.meta.items())])
-    configuration = configuration_sha256(replay.config)
-    if replay.summaries:  # what a model wrote before is sent, so it is part of what is judged
-        configuration = body_sha256([configuration, sorted(replay.summaries.items())])
-    return Key(transcript, configuration)
-
-
-def configuration_sha256(config: Configuration) -> str:
-    """Return the sha256 (hex) of a configuration's JSON form without its provenance."""
-    return body_sha256(as_json(config.model_copy(update={"provenance": None})))
 
 
 def is_current(card: Scorecard, replay: Replay) -> bool:

@@ -11,7 +11,8 @@ import json
 
 from sqlalchemy import ColumnElement, delete, or_, select
 
-from core.scorecard import Key, Scorecard, ScorecardError
+from core.scorecard import Scorecard, ScorecardError
+from core.scorecard_key import Key
 
 from .database import Writer, reading
 from .records import insert_new, is_stored, text_of_json

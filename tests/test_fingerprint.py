@@ -8,7 +8,7 @@ import pytest
 
 from core import ENGINE_VERSION
 from core.fingerprint import engine_fingerprint, source_hash
-from core.scorecard import Key
+from core.scorecard_key import Key
 
 
 @pytest.fixture

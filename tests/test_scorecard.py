@@ -21,16 +21,8 @@ from core.identity import transcript_sha256
 from core.readers import read
 from core.replay import Replay, replay
 from core.retention import retention
-from core.scorecard import (
-    Key,
-    Scorecard,
-    ScorecardError,
-    configuration_sha256,
-    held_against_budget,
-    is_current,
-    scorecard,
-    scorecard_key,
-)
+from core.scorecard import Scorecard, ScorecardError, held_against_budget, is_current, scorecard
+from core.scorecard_key import Key, configuration_sha256, scorecard_key
 from core.transcript import Transcript, Usage
 from tests.runs import result, run, says, tool, user, uses
 

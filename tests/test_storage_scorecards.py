@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import inspect, text
 
 from core.replay import replay
-from core.scorecard import Key, Scorecard, scorecard, scorecard_key
+from core.scorecard import Scorecard, scorecard
+from core.scorecard_key import Key, scorecard_key
 from core.transcript import Transcript
 from storage import upgrade
 from storage.database import open_engine

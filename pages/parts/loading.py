@@ -21,7 +21,8 @@ from core.export import as_json, pinned
 from core.findings import Finding, findings
 from core.replay import Replay, replay
 from core.replay_violations import Violations, new_violations_of
-from core.scorecard import Scorecard, held_against_budget, is_current, scorecard, scorecard_key
+from core.scorecard import Scorecard, held_against_budget, is_current, scorecard
+from core.scorecard_key import scorecard_key
 from core.transcript import Transcript
 from storage import Library, StorageError, Summary, library
 
