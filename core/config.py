@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from .config_faults import type_fault
 from .errors import ConfigError
+from .json_faults import json_fault
 from .rule_config import MatchConfig, RuleConfig
 from .settings import Refused, Settings, nearest
 from .shrinker_config import ShrinkerConfig, shrinker_models
@@ -117,7 +118,7 @@ def _parsed(source: str | Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError("configuration", f"this is not JSON: {error}.", "Export it again.") from None
+        raise ConfigError("configuration", f"this is not JSON: {json_fault(error)}.", "Export it again.") from None
 
 
 def _file_text(path: Path) -> str:

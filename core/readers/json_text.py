@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from ..json_faults import said_by_parser
+
 DEEPEST = 200
 """Nesting beyond this is refused: no transcript needs it, and recursive code further on would fail on it."""
 
@@ -39,7 +41,7 @@ def decode(text: str, start: int) -> tuple[Any, int]:
     except RecursionError:
         raise Unreadable(f"it is nested more than {DEEPEST} levels deep", start) from None
     except json.JSONDecodeError as error:
-        raise Unreadable(f"{error.msg.lower()}, column {error.colno}", error.pos) from None
+        raise Unreadable(f"{said_by_parser(error).lower()}, column {error.colno}", error.pos) from None
     except ValueError as error:  # a number of thousands of digits
         raise Unreadable(str(error).lower(), start) from None
     if too_deep(value):

@@ -29,7 +29,7 @@ def read_exchanges(reading: Reading, split: Splitter) -> Iterator[Transcript]:
             f"no call to a language model is among {counted(seen.exchanges, 'recorded request')}"
             if seen.exchanges
             else "no HTTP request was found in it",
-            "Requests as OpenAI, Anthropic, Gemini and those who speak like them take were looked for.",
+            "Only requests in the form of OpenAI, Anthropic or Gemini are read, whoever takes them.",
         )
 
 

@@ -13,6 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.config import Configuration, load_config
 from core.errors import ConfigError
+from core.json_faults import json_fault
 from core.wording import counted
 from storage import Library
 from storage.configs import SavedConfig
@@ -221,7 +222,7 @@ def import_config(store: Library, name: str, text: str) -> SavedConfig:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError("configuration", f"this is not JSON: {error}.", "Export it again.") from None
+        raise ConfigError("configuration", f"this is not JSON: {json_fault(error)}.", "Export it again.") from None
     if not isinstance(body, dict):
         raise ConfigError("configuration", "this is not an object.", "Export it again.")
     config = load_config(body)
