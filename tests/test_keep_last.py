@@ -158,3 +158,13 @@ def test_short_tasks_are_skipped_where_it_is_asked_for() -> None:
     assert keep_last(chat(), 900, min_turns=20, min_steps=20).status is Status.SKIPPED_SHORT
     assert keep_last(chat(), 900, min_turns=20, min_steps=19).status is Status.TRIMMED
     assert keep_last(chat(), 900).status is Status.TRIMMED
+
+
+@pytest.mark.parametrize("unit", ["turns", "steps", "messages", "tokens"])
+@pytest.mark.parametrize(
+    ("number", "reason"), [(0, "history, of which nothing is kept"), (1, "older than the newest 1 {one}")]
+)
+def test_what_keeping_nothing_drops_is_said_in_words(unit: str, number: int, reason: str) -> None:
+    dropped = [made.reason for made in keep_last(chat(), 0, **{f"keep_{unit}": number}).decisions
+               if made.action is Action.DROP]  # fmt: skip
+    assert dropped[0] == reason.format(one=unit.removesuffix("s"))

@@ -139,7 +139,10 @@ def test_labels_are_never_the_same() -> None:
     ("said", "text"),
     [
         ({"strategy": {"kind": "keep_last", "keep_turns": 4}}, "default settings"),
-        ({"strategy": {"kind": "keep_last", "step": 4000, "exact_recall": True}}, "step 4,000 · exact recall on"),
+        (
+            {"strategy": {"kind": "keep_last", "step": 4000, "exact_recall": True}},
+            "cut in steps of 4,000 tokens · exact recall on",
+        ),
         ({"strategy": {"kind": "tiered_injection", "trigger": None}, "rules": [{}, {}]}, "trigger never · 2 rules"),
         ({"strategy": {"kind": "keep_last"}, "rules": [{}], "shrink": [{}]}, "1 rule · 1 shrinker"),
         ({"strategy": {"kind": "keep_last"}, "shrink": [{}, {}]}, "2 shrinkers"),

@@ -44,7 +44,7 @@ def test_the_scorecard_compares_with_what_was_captured() -> None:
     assert texts(peak) == [before, before, f"{after}  −51%"]
     assert [cell.best for cell in peak] == [False, False, True]
     assert texts(rows["Calls changed"]) == ["—", "did nothing", "9 of 20"]
-    assert texts(rows["Violations of the API's rules"]) == ["—", "0", "2 in 5 of 9 checked"]
+    assert texts(rows["Violations of the API's rules"]) == ["—", "0", "2 (5 of 9 calls checked)"]
     assert [cell.best for cell in rows["Violations of the API's rules"]] == [False, True, False]
 
 
@@ -226,7 +226,7 @@ def test_the_cost_as_reported_stands_above_the_predicted_one() -> None:
     card = replace(scorecard(played(STRATEGIES[1])), billed_tokens=100, billed_calls=20)
     card = replace(card, cost_reported_usd=4.5202, cost_reported_unknown_calls=0, cost_unknown_calls=0)
     names = [row.name for row in measures(card, [card])]
-    assert names.index("Cost, predicted, US dollars") == names.index("Cost as reported, US dollars") + 1
+    assert names.index("Cost, predicted at most, US dollars") == names.index("Cost as reported, US dollars") + 1
 
     rows = {row.name: texts(row.cells) for row in measures(card, [card])}
     assert rows["Cost as reported, US dollars"] == ["4.5202", "—"]

@@ -15,6 +15,8 @@ from ..decisions import Fate, Run, Status
 from ..plan import Plan
 from ..wording import counted
 
+NONE_KEPT = "history, of which nothing is kept"
+
 
 @dataclass(frozen=True, slots=True)
 class KeepLast:
@@ -63,7 +65,7 @@ class _Assembler(UnitAssembler):
         kept = counted(keep.number, _unit(setting, keep.unit))
         first, second = min(wanted, cut), min(fitting, cut)
         runs = (
-            Run(0, first, Fate.DROP, f"older than the newest {kept}", setting),
+            Run(0, first, Fate.DROP, f"older than the newest {kept}" if keep.number else NONE_KEPT, setting),
             Run(first, second, Fate.DROP, "no room for it behind the budget", "budget"),
             Run(second, cut, Fate.DROP, "the cut moves in steps", "strategy.step"),
             Run(cut, self.count, Fate.KEEP, "in the kept part", setting),

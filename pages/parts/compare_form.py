@@ -41,6 +41,9 @@ SECTIONS = {
     "shrink": "Shrinkers, in order, that make single spans smaller before the strategy decides. A list of objects.",
 }
 
+LABELS = {"step": "Cut in steps of, tokens"}
+"""Settings of which the name alone has another meaning: a step is one reply of a model with its results."""
+
 Shown = Mapping[str, Mapping[str, Any]]
 
 
@@ -133,7 +136,8 @@ def _keep_fields(slot: str, kind: str, values: Mapping[str, Any]) -> None:
 
 
 def _widget(key: str, field: Field, value: Any) -> None:
-    label, help_text = field.name.replace("_", " ").capitalize(), field.help or None
+    label = LABELS.get(field.name, field.name.replace("_", " ").capitalize())
+    help_text = field.help or None
     if field.kind == "boolean":
         st.toggle(label, bool(value), key=key, help=help_text)
     elif field.kind == "choice":

@@ -124,11 +124,15 @@ def labels(configs: Sequence[Configuration]) -> list[str]:
     return found
 
 
+IN_WORDS = {"step": "cut in steps of {} tokens"}
+"""Settings of which the name alone has another meaning: a step is one reply of a model with its results."""
+
+
 def settings_line(said: Mapping[str, Any]) -> str:
     """Return in one line what is set beside the strategy's kind and what it keeps."""
     strategy = said.get("strategy") or {}
     shown = [
-        f"{name.replace('_', ' ')} {_value(value)}"
+        IN_WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(_value(value))
         for name, value in strategy.items()
         if name != "kind" and not (name.startswith("keep_") and not said.get("name"))
     ]

@@ -212,6 +212,8 @@ def _believed(value: float) -> Cell:
 
 def _violations(card: Scorecard) -> Cell:
     sample = (
-        f" in {card.violations_checked:,} of {card.changed:,} checked" if card.violations_checked < card.changed else ""
+        f" ({card.violations_checked:,} of {card.changed:,} calls checked)"
+        if card.violations_checked < card.changed
+        else ""
     )
     return Cell(card.violations, f"{card.violations:,}{sample}")

@@ -9,6 +9,7 @@ from typing import Any
 
 from core.config import strategy_models
 from core.errors import ConfigError
+from core.json_faults import json_fault
 from core.strategy_config import KEEP_UNITS
 
 KEEP = tuple(f"keep_{unit}" for unit in KEEP_UNITS)
@@ -92,7 +93,7 @@ def json_value(name: str, text: str, empty: Any = None) -> Any:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(name, f"this is not JSON: {error}.", "Correct it, or leave it empty.") from None
+        raise ConfigError(name, f"this is not JSON: {json_fault(error)}.", "Correct it, or leave it empty.") from None
     if not isinstance(value, list | dict):
         raise ConfigError(name, "this is no list and no object.", "Correct it, or leave it empty.")
     return value
