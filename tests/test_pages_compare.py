@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -372,3 +373,17 @@ def test_the_chart_says_what_its_lines_and_its_limit_are_about(
     spec = json.loads(chart.proto.spec)
     assert {layer["encoding"]["y"].get("title", title) for layer in spec["layer"]} == {title}
     assert line.encode() in chart.proto.SerializeToString()
+
+
+@pytest.mark.parametrize("name", ["inspect_transcript.py", PAGE, "advise.py"])
+def test_a_window_that_leaves_nothing_is_explained_by_the_fields_of_the_page(
+    page: Open, store: Library, name: str
+) -> None:
+    slots = address(a=SUGGESTED[0], b=SUGGESTED[1]) if name == PAGE else {}
+    app = page(name, transcript=id_of(store), window="1000", max_output="5000", **slots)
+    (said,) = {error.value.replace("\\", "") for error in app.error}
+    assert "nothing is left of a window of 1,000 tokens" in said
+    labels = {field.label.removesuffix(", tokens").removesuffix(", % of the window") for field in app.number_input}
+    named = re.findall("“(.+?)”", said)
+    assert named and set(named) <= labels
+    assert not re.search(r"model\.|budget\.", said)

@@ -23,9 +23,25 @@ def edge() -> Iterator[None]:
 def show_error(error: PromptInspectorError) -> None:
     """Show what went wrong, where, and what to do."""
     if isinstance(error, ConfigError):
-        st.error(f"**{escaped(error.key)}**: {escaped(error.problem)}  \n{escaped(error.suggestion)}")
+        todo = on_screen(error.suggestion) if error.key == "budget" else error.suggestion
+        st.error(f"**{escaped(error.key)}**: {escaped(error.problem)}  \n{escaped(todo)}")
     else:
         st.error(escaped(str(error)))
+
+
+FIELDS = {
+    "model.max_output": "“Set aside for the answer”",
+    "budget.reserve_ratio": "“Kept free”",
+    "budget.soft_limit": "“Soft limit”",
+}
+"""What settings of a budget are called on a page, where nobody types their keys."""
+
+
+def on_screen(text: str) -> str:
+    """Return a sentence with the names of fields in the place of keys."""
+    for key, label in FIELDS.items():
+        text = text.replace(key, label)
+    return text
 
 
 DIRECTIONS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
