@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.hint_notes import CallNotes
-from core.readers.builder import TranscriptBuilder
-from core.replay import replay
+from core.hint_notes import CallNotes, hint_notes
+from core.readers.builder import Placed, TranscriptBuilder
+from core.replay import Replay, replay
 from core.runtime import ContextRuntime, Hints
+from core.transcript import ROOT, Transcript
+from tests.runs import result, user, uses
+from tests.work import counted_work
 
 CONFIG = {"budget": {"soft_limit": 60}, "strategy": {"kind": "keep_last", "keep_turns": 1}}
 TOOLS = [{"type": "function", "function": {"name": "get_weather"}}]
@@ -103,3 +108,54 @@ def test_a_call_is_judged_by_its_own_prompt_in_whatever_order_calls_are_asked_fo
         builder.call(builder.body({"model": "gpt-4o", "messages": MESSAGES[:count]}), hints={"pins": ["m3.0"]})
     notes = CallNotes(replay(builder.build(), CONFIG))
     assert [bool(notes[call]) for call in (2, 0, 1, 2)] == [False, True, True, False]
+
+
+NAMES = st.lists(st.sampled_from(["m0.0", "m1.0", "m2.0", "m6.0", "m02.0", "c0", "c1", "c2", "c9", "s0.0", "", "m"]))
+HINTS = st.fixed_dictionaries({}, optional={"pins": NAMES, "retrieval": NAMES})
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.booleans(), HINTS), max_size=12),
+    st.sampled_from(([], [{"kind": "project_tool_results", "max_tokens": 5}])),
+)
+def test_a_replay_says_of_each_call_what_is_said_of_a_live_request(
+    asked: list[tuple[int, int, bool, dict[str, list[str]]]], shrink: list[dict[str, Any]]
+) -> None:
+    """Conversations in turns that repeat call ids and go back to where they began."""
+    builder = TranscriptBuilder("openai_chat")
+    head = builder.head({"model": "gpt-4o", "messages": [{"role": "system", "content": "Be brief."}]})
+    begun = [builder.add(ROOT, user(f"Begin {place}.")) for place in range(3)]
+    lasts = [*begun]
+    for place, number, anew, hints in asked:
+        after = begun[place] if anew else lasts[place]
+        lasts[place] = builder.extend(after, [uses(f"c{number}", "read"), result(f"c{number}", "line " * 30)])
+        builder.call(Placed(head, lasts[place]), hints=hints)
+    made = replay(builder.build(), {**CONFIG, "shrink": shrink})
+    notes = CallNotes(made)
+    for call, (*_, hints) in enumerate(asked):
+        assert notes[call] == hint_notes(Hints(**hints), made.plan(call))  # type: ignore[arg-type]
+
+
+def pinning(calls: int, conversations: int, same_id: bool = False) -> Transcript:
+    """Return conversations in turns whose hints pin another tool call at each call."""
+    builder = TranscriptBuilder("openai_chat")
+    head = builder.head({"model": "gpt-4o", "messages": []})
+    lasts = [builder.add(ROOT, user(f"Begin {place}.")) for place in range(conversations)]
+    for at in range(calls):
+        place, call_id = at % conversations, "c" if same_id else f"c{at}"
+        lasts[place] = builder.extend(lasts[place], [uses(call_id, "read"), result(call_id, f"line {at}")])
+        builder.call(Placed(head, lasts[place]), hints={"pins": [call_id, "m1.0"], "retrieval": [call_id]})
+    return builder.build()
+
+
+def work_of_notes(made: Replay) -> int:
+    notes, calls = CallNotes(made), range(len(made.transcript.calls))
+    with counted_work() as work:
+        assert not any(notes[call] for call in calls)
+    return work.calls
+
+
+@pytest.mark.parametrize(("conversations", "same_id"), [(1, False), (2, False), (2, True)])
+def test_notes_cost_the_same_for_each_call(conversations: int, same_id: bool) -> None:
+    few, many = (replay(pinning(calls, conversations, same_id), CONFIG) for calls in (60, 240))
+    assert work_of_notes(many) < 1.2 * 4 * work_of_notes(few)
