@@ -33,7 +33,7 @@ def compared(**figures: Any) -> ComparedCall:
         (
             {"from_reported": None, "why": "first call", "replayed": None, "why_replayed": "first call", "high": 950},
             "0 to 950 (first call)",
-            "0 to 950 (first call)",
+            "0 to 950 (first call), of which cost counts 0",
         ),
         (
             {"from_reported": None, "why": "call 3 reports too little of its usage"},

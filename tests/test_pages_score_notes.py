@@ -114,6 +114,7 @@ def test_a_configuration_of_which_other_calls_are_unknown_is_named() -> None:
     assert said[1:] == [
         FIRST,
         "What is read from the cache is unknown in all 20 calls (no rule is known for this provider) under one, two.",
+        "Where that is unknown, a predicted cost counts the least as read, and is the most that it may be.",
         "Predicted cost is unknown in 1 call: call 20 (no reply is recorded).",
     ]
 

@@ -21,7 +21,8 @@ def sentences(found: ComparedCall) -> str:
     said = [
         f"Prompt cache: {found.reported:,} of {counted(found.sent, 'token')} read as reported.",
         f"From the usage of the call before: {_predicted(found, found.from_reported, found.why)}.",
-        f"From counts, as Compare and cost take it: {_predicted(found, found.replayed, found.why_replayed)}.",
+        f"From counts, as Compare and cost take it: {_predicted(found, found.replayed, found.why_replayed)}"
+        f"{_taken_by_cost(found)}.",
     ]
     known = found.reported if found.from_reported is None else found.from_reported
     misses = found.error is not None and found.error > SAME
@@ -36,3 +37,8 @@ def _predicted(found: ComparedCall, tokens: int | None, why: str) -> str:
         known = f"{found.low:,} to {found.high:,}" if why == found.why_replayed and found.high else "not predicted"
         return f"{known} ({why})"
     return "the same" if tokens == found.reported else f"{tokens:,} ({why})"
+
+
+def _taken_by_cost(found: ComparedCall) -> str:
+    """Return which end of a range a cost is of; "" where what is read is not a range."""
+    return f", of which cost counts {found.low:,}" if found.replayed is None and found.high > found.low else ""

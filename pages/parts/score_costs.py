@@ -28,7 +28,8 @@ def cost_rows(captured: Scorecard, cards: Sequence[Scorecard]) -> Iterator[Measu
         name = _name("Cost as reported", captured, captured.cost_reported_unknown_calls)
         yield Measure(name, (dollars.cell(captured.cost_reported_usd), *(NONE for _ in cards)))
     alike = len({card.cost_unknown_calls for card in every}) == 1
-    name = _name("Cost, predicted", captured, captured.cost_unknown_calls if alike else 0)
+    predicted = "Cost, predicted at most" if _are_the_most(every, dollars) else "Cost, predicted"
+    name = _name(predicted, captured, captured.cost_unknown_calls if alike else 0)
     yield best_of(name, [dollars.predicted(card, captured, alike) for card in every])
     if any(map(_has_range, every)):
         yield Measure("Range of the predicted cost", tuple(map(dollars.range, every)))
@@ -88,7 +89,18 @@ def _name(name: str, card: Scorecard, unknown: int) -> str:
     return f"{name}, USD{in_calls(card, part).replace(' in', ',', 1)}" if part else f"{name}, US dollars"
 
 
+def _are_the_most(cards: Sequence[Scorecard], dollars: Dollars) -> bool:
+    """Whether a range is told and all costs are the upper end of theirs: nothing that is uncertain was read."""
+    known = [card for card in cards if card.cost_known_usd is not None and card.cost_high_usd is not None]
+    ends = [dollars.text(card.cost_known_usd or 0) == dollars.text(card.cost_high_usd or 0) for card in known]
+    return any(map(_has_range, cards)) and bool(ends) and all(ends)
+
+
 def _has_range(card: Scorecard) -> bool:
     """Whether the bounds of a predicted cost are far enough apart to be told."""
-    low, high = card.cost_low_usd, card.cost_high_usd
+    return is_wide(card.cost_low_usd, card.cost_high_usd)
+
+
+def is_wide(low: float | None, high: float | None) -> bool:
+    """Whether bounds of a cost are far enough apart to be told."""
     return low is not None and high is not None and high - low > TOLD_RANGE * high

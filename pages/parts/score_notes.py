@@ -16,6 +16,8 @@ from core.sent_sizes import fits_as_recorded
 from core.unknown_calls import Unknown, unknown_costs, unknown_reads, unreported
 from core.wording import agreeing, counted
 
+from .score_costs import is_wide
+
 MOST_NAMED = 3
 """Calls that a sentence names; of more, it says how many there are."""
 
@@ -24,7 +26,8 @@ def notes(card: Scorecard, captured: Replay, replays: Mapping[str, Replay]) -> l
     """Return the sentences on a comparison: its card as captured, and the configurations by name."""
     reads = _of_each("What is read from the cache", lambda made: unknown_reads(made.cache), captured, replays)
     costs = _of_each("Predicted cost", lambda made: unknown_costs(made.cost), captured, replays)
-    said = [replies(card), *(_of_reports(captured) if card.billed_calls else ()), *reads, *costs]
+    most = _of_bounds([captured, *replays.values()])
+    said = [replies(card), *(_of_reports(captured) if card.billed_calls else ()), *reads, most, *costs]
     return [sentence for sentence in said if sentence]
 
 
@@ -67,6 +70,16 @@ def replies(card: Scorecard) -> str:
         return ""
     paid = counted(too_low + missing, "reply", "is", "are")
     return f"In all costs, {paid} taken as counted and not from usage: {', '.join(filter(None, why))}."
+
+
+def _of_bounds(replays: Sequence[Replay]) -> str:
+    """Return what a predicted cost takes for read where nobody knows it, if a range is told for it; "" if not."""
+    calls = [call for made in replays for call in made.cost.calls if call.without_cache and call.low != call.high]
+    totals = [made.cost.totals() for made in replays]
+    if not any(is_wide(total["low"], total["high"]) for total in totals) or any(c.usd != c.high for c in calls):
+        return ""
+    told = "Where that is unknown, a predicted cost counts the least as read, and is the most that it may be."
+    return told if calls else ""
 
 
 def _of_each(
