@@ -28,5 +28,6 @@ page = st.navigation(
     ],
     position="top",
 )
+st.set_page_config(page_title=f"{page.title} · Prompt Inspector")
 with checked_address(page.title), edge():
     page.run()

@@ -51,9 +51,9 @@ def delete(store: Library, summary: Summary) -> None:
     """Ask whether a transcript is to be deleted."""
     st.markdown(f"**{escaped(title_of(summary))}**")
     st.caption(f"{counted(summary.calls, 'call')}, {counted(summary.messages, 'message')}. This cannot be undone.")
-    if st.button("Delete", key="delete_now", type="primary"):
+    if _confirmed("Delete", "delete_now"):
         with edge():
-            store.delete(summary.id)
+            st.session_state[TOLD] = deletion(1, store.delete_all([summary.id]))
             forget([summary.id])
             st.rerun()
 
@@ -66,11 +66,19 @@ def delete_several(store: Library, rows: Sequence[Row]) -> None:
     more = [counted(len(rows) - MOST_NAMED, "more row")] if len(rows) > MOST_NAMED else []
     st.markdown("\n".join(f"- {name}" for name in [*map(_name, rows[:MOST_NAMED]), *more]))
     st.caption(f"{number} with {calls} {agreeing(len(ids), 'is', 'are')} deleted. This cannot be undone.")
-    if st.button(f"Delete {number}", key="delete_several_now", type="primary"):
+    if _confirmed(f"Delete {number}", "delete_several_now"):
         with edge():
             st.session_state[TOLD] = deletion(len(ids), store.delete_all(ids))
             forget(ids)
             st.rerun()
+
+
+def _confirmed(label: str, key: str) -> bool:
+    """Show what deletes beside what does not, and return whether the former was chosen."""
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Cancel", key="keep_all"):
+            st.rerun()
+        return st.button(label, key=key, type="primary", icon=":material/delete:")
 
 
 def _name(row: Row) -> str:

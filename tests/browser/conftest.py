@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.driver import FLAGS, Viewer, chromium_path, serve
 
@@ -27,6 +27,7 @@ def browser() -> Iterator[Browser]:
     if path is None:
         reason = "there is no Chromium: install it (Debian: apt-get install chromium) or name it in CHROMIUM"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    expect.set_options(timeout=20_000)  # other workers share the processor
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=path, headless=True, args=FLAGS)
         yield chromium

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.driver import Viewer
 from tests.browser.test_bulk_delete import tick
@@ -72,12 +71,19 @@ def test_a_row_of_a_file_is_deleted_with_all_that_it_stands_for(history: Viewer)
 
 
 def clean(viewer: Viewer) -> None:
-    """Delete the file from its menu."""
+    """Ask twice to delete the file from its menu: once it is left alone, once it is gone, and that is said."""
+    _ask(viewer).get_by_role("button", name="Cancel").click()
+    expect(viewer.page.get_by_role("dialog")).to_have_count(0)
+    viewer.says("many of one file as one row")
+    viewer.settle()
+    _ask(viewer).get_by_role("button", name=f"Delete {NUMBER} transcripts").click()
+    viewer.says("No transcript has “grouped.chat” in its names or tags.")
+    viewer.says(f"{NUMBER} transcripts were deleted.")
+
+
+def _ask(viewer: Viewer) -> Locator:
     viewer.page.mouse.move(300, 400)
     viewer.click_row("transcripts", 0, x=-28)
-    menu = viewer.page.get_by_role("menu").or_(viewer.page.get_by_test_id("stTooltipContent"))
     expect(viewer.page.get_by_text("Rename", exact=True)).to_have_count(0)
     viewer.page.get_by_text("Delete", exact=True).last.click()
-    viewer.page.get_by_role("dialog").get_by_role("button", name=re.compile("^Delete")).click()
-    viewer.says("No transcript has “grouped.chat” in its names or tags.")
-    expect(menu).to_have_count(0)
+    return viewer.page.get_by_role("dialog")
