@@ -137,9 +137,10 @@ def record_count_stated(trial: Trial) -> Check:
     gone = [span_id for span_id, text in texts.items() if text is not None and (not text or text.startswith(STUB))]
     cut = {span_id: text for span_id, text in texts.items() if text is not None and span_id not in gone}
     silent = [span_id for span_id, text in cut.items() if not _says_count(text, len(lists[span_id]))]
-    told = counted(len(lists) - len(gone), "list", "keeps its", "keep their")
-    why = f"{told} number of records or state it, {len(gone):,} left out whole" if lists else "no result is such a list"
-    return Check("record count unchanged or stated", not silent, f"{silent[0]} does not say it" if silent else why)
+    told = counted(len(lists) - len(gone), "list", "keeps all its records or states", "keep all their records or state")
+    why = f"{told} their number, {len(gone):,} left out whole" if lists else "no tool result is a list of records"
+    short = f"a list of {counted(len(lists[silent[0]]), 'record')} is cut and does not say so" if silent else why
+    return Check("lists of records that are cut say how many they had", not silent, short)
 
 
 def _shown(trial: Trial, span_id: str) -> str | None:
@@ -192,7 +193,11 @@ def examples_demoted(trial: Trial) -> Check:
     said = frozenset(word for shrinker in shrinkers for word in shrinker.keywords)
     again = {gone for one in shrinkers for gone in one.fixed(source, said & set(one.keywords), trial.prompt.counter)}
     lost = [span_id for span_id in aside if span_id in again]
-    why = f"{lost[0]} never comes back" if lost else f"{len(aside):,} of {len(examples):,} put aside, back by a keyword"
+    why = (
+        "one that was put aside never comes back"
+        if lost
+        else f"{len(aside):,} of {len(examples):,} put aside, back by a keyword"
+    )
     return Check("examples kept for hard cases", not lost, why)
 
 

@@ -44,7 +44,8 @@ def fails_from_the_first_call(prompt: Prompt, trial: Trial | None) -> Symptom:
         what = f"what is not recorded, about {counted(sizes.hidden, 'token')}, takes all of {sizes.budget:,} alone"
         return Symptom(name, True, what, "no leaf")
     tokens = giant.tokens if giant else 0
-    named = f"the largest pinned span, {f'{giant.name} ({giant.id})' if giant else 'nothing'}, has"
+    largest = f"{giant.name}{_place(prompt, giant.id, prompt.call)}" if giant else "nothing"
+    named = f"the largest pinned span, {largest}, has"
     seen = not sizes.fits(tokens)
     if prompt.unseen and not seen:
         return Symptom(name, None, f"{prompt.unseen}; of the rest, {named} {counted(tokens, 'token')}", "1A")
@@ -137,7 +138,8 @@ def cites_what_was_removed(prompt: Prompt, trial: Trial | None) -> Symptom:
     results = len(trial.lost_from_results)
     said = f"{counted(len(gone), 'reference')} of responses {upto} {agreeing(len(gone), 'is', 'are')} lost"
     said += f", {results:,} from tool results and {len(gone) - results:,} from other text"
-    shown = f", such as {gone[0].text!r} of {gone[0].span_id} in call {gone[0].call + 1}"
+    place = _place(prompt, gone[0].span_id, gone[0].call)
+    shown = f", such as {gone[0].text!r} in call {gone[0].call + 1}{place.replace(' (', ' (of ')}"
     return Symptom(name, True, f"{said}{shown}", leaf)
 
 
@@ -184,6 +186,20 @@ def has_headroom(prompt: Prompt, trial: Trial | None) -> Symptom:
     over, share = prompt.measured.overflow, prompt.sizes.free(prompt.total)
     said = f"{share:.0%} of the budget is free{prompt.sizes.beside}" if over < 0 else f"{counted(over, 'token')} over"
     return Symptom("fits with more than 20% headroom", over < 0 and share >= HEADROOM, said, "leave it alone")
+
+
+def _place(prompt: Prompt, span_id: str, call: int) -> str:
+    """Return a span's number among those of its call, as Inspect has it, in brackets.
+
+    "" where a recorded compaction removed some of the history that is looked at here: Inspect numbers what was sent.
+    """
+    history = prompt.history
+    made, plan = history.transcript.calls[call], history.plan(call)
+    if made.captured != made.history:
+        return ""
+    units = (unit.source or unit for unit in plan.log.units[: plan.count])
+    spans = [*(plan.fixed.source or plan.fixed).spans, *(span for unit in units for span in unit.spans)]
+    return next((f" (#{place:,})" for place, span in enumerate(spans, 1) if span.id == span_id), "")
 
 
 def _whole(prompt: Prompt) -> str:

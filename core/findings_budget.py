@@ -57,8 +57,9 @@ def _although(fits: int, over: int) -> str:
     """Return in how many of the calls over the budget a strategy has no reason to take anything; "" for none."""
     if not fits:
         return ""
-    where = "there" if over == 1 else f"in all {over:,}" if fits == over else f"in {fits:,} of these"
-    return f" What is recorded keeps to it {where}, and a strategy sees no more than that."
+    some = f"{fits:,} of these {agreeing(fits, 'is', 'are')}"
+    which = "it is" if over == 1 else f"all {over:,} are" if fits == over else some
+    return f" By what is recorded alone, which is all that a strategy sees, {which} within the budget."
 
 
 def in_time(replay: Replay) -> Iterator[Finding]:

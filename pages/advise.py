@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.advice_tree import Leaf
 from core.wording import counted
 from pages.parts import advice_view, head
 from pages.parts.advice_state import (
@@ -39,10 +40,11 @@ remember(opened)
 
 found = advice_of(opened, limits, chosen)
 if found is None:
-    half = suggested_budget(opened.figures(captured_config(opened.transcript)).peak_sent)
+    own = opened.figures(captured_config(opened.transcript))
+    half = suggested_budget(own.peak_sent, own.floor + max(0, own.peak_sent - own.peak))
     st.info(
         "The window of this model is not documented here, so nothing says what fits. Type a soft limit above, for"
-        f" instance {counted(half, 'token')}, half of the largest prompt."
+        f" instance {counted(half, 'token')}: about halfway between what every call carries and the largest prompt."
     )
 else:
     with st.container(border=True):
@@ -54,12 +56,12 @@ else:
         with left:
             advice_view.checks(found)
     with beside:
-        advice_view.symptom_table(found.symptoms)
+        advice_view.symptom_table(found.symptoms, found.advice.leaf is Leaf.FITS)
     if found.work is not None:
         advice_view.work_units(found.work, found.prompt.sizes.hidden)
 
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-    st.subheader("Findings", anchor=False)
+    st.markdown("**Findings**")
     of_what = OF_RECORDING
     if found is not None and found.config is not None:
         of_what = st.segmented_control(

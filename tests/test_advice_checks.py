@@ -115,21 +115,26 @@ CUT: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("texts", "said", "passed", "why"),
     [
-        (["noise of a record"] * 1_400, CUT, True, "1 list keeps its number of records or state it, 0 left out whole"),
+        (
+            ["noise of a record"] * 1_400,
+            CUT,
+            True,
+            "1 list keeps all its records or states their number, 0 left out whole",
+        ),
         (
             ["noise of a record"] * 400,
             MASKED,
             True,
-            "0 lists keep their number of records or state it, 1 left out whole",
+            "0 lists keep all their records or state their number, 1 left out whole",
         ),
-        (["word " * 2_000] * 3, CUT, False, "m2.0 does not say it"),
+        (["word " * 2_000] * 3, CUT, False, "a list of 3 records is cut and does not say so"),
     ],
     ids=["cut between records", "masked", "cut inside a record"],
 )
 def test_a_list_that_is_cut_says_how_many_records_it_had(
     texts: list[str], said: dict[str, Any], passed: bool, why: str
 ) -> None:
-    made = check(trial(records_of(*texts), 1_000, said), Leaf.PROJECT, "record count")
+    made = check(trial(records_of(*texts), 1_000, said), Leaf.PROJECT, "lists of records")
     assert (made.passed, made.why) == (passed, why)
 
 

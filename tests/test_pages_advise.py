@@ -284,7 +284,7 @@ def test_parts_of_unknown_size_are_not_taken_for_nothing(page: Open, store: Libr
 def test_where_nothing_is_asked_the_tree_is_one_line(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store, CODING))
     assert 'role="listitem"' not in html_of(app)
-    assert "The five branches of the tree are not asked: nothing has to be given back." in shown(app)
+    assert "The five questions below are not asked: nothing has to be given back." in shown(app)
     assert "Is the trim safe?" not in shown(app)
 
 
@@ -344,3 +344,44 @@ def test_examples_are_not_called_restated_rules(page: Open, store: Library) -> N
     app = page(PAGE, transcript=id_of(store, "support_triage.jsonl"), soft="25000")
     [examples] = re.findall(r"restated rules 0, examples (\d+)", shown(app))
     assert int(examples) > 0 and "no line repeats" in html_of(app)
+
+
+@pytest.mark.parametrize(
+    ("source", "soft", "words"),
+    [
+        ("support_triage.jsonl", "", {"possible": 2, "seen": 1}),
+        (CODING, "", {"possible": 2, "seen": 1}),
+        (CODING, "30000", {"possible": 0}),
+    ],
+)
+def test_nothing_is_said_to_have_failed_where_the_prompt_fits(
+    page: Open, store: Library, source: str, soft: str, words: dict[str, int]
+) -> None:
+    app = page(PAGE, transcript=id_of(store, source), **({"soft": soft} if soft else {}))
+    found = {word: html_of(app).count(f'">{word}</td>') for word in words}
+    assert found == words
+    assert ("Nothing has failed: “possible” marks" in shown(app)) is bool(words["possible"])
+
+
+def test_the_codes_of_the_remedies_are_explained_wherever_they_stand(page: Open, store: Library) -> None:
+    for soft in ({}, {"soft": "30000"}, {"soft": "3000"}):
+        app = page(PAGE, transcript=id_of(store, CODING), **soft)
+        codes = set(re.findall(r"\b[1-5]A\b", html_of(app)))
+        assert codes and codes <= set(re.findall(r"\b([1-5]A):", shown(app)))
+
+
+def test_the_parts_below_the_answer_have_headings_of_one_level(page: Open, store: Library) -> None:
+    app = page(PAGE, transcript=id_of(store, CODING))
+    bold = [text.value for text in app.markdown if text.value.startswith("**") and text.value.endswith("**")]
+    assert bold[:3] == ["**Symptoms, and what speaks for them here**", "**Findings**", "**Or start from a preset**"]
+    assert [title.value for title in app.subheader] == ["It fits"]
+
+
+@pytest.mark.parametrize("source", ["support_triage.jsonl", CODING, "long_chat.json"])
+def test_a_span_is_named_by_its_number_on_inspect(page: Open, store: Library, source: str) -> None:
+    number = id_of(store, source)
+    html = html_of(page(PAGE, transcript=number))
+    named = re.search(r"the largest pinned span, .*? \(#(\d+)\), has (\d+)", html)
+    assert named and not re.search(r"\([a-z]\d+(\.\d+)?\)", html)
+    table = page("inspect_transcript.py", transcript=number).dataframe[0].value.set_index("#")
+    assert table.loc[int(named[1]), "tokens"] == int(named[2])

@@ -72,8 +72,8 @@ def test_hidden_tokens_are_told_beside_what_is_over() -> None:
     told = found(played(reported(chat(20), 3_000), 5_000, "as_captured"))["over_budget"]
     assert told.sentence == (
         "5 of 20 calls are over the soft budget as sent, first call 16; the worst, call 20, by 577 tokens, with about"
-        " 3,000 tokens that are not recorded. What is recorded keeps to it in all 5, and a strategy sees no more than"
-        " that."
+        " 3,000 tokens that are not recorded. By what is recorded alone, which is all that a strategy sees, all 5 are"
+        " within the budget."
     )
     verdict = advice(reported(chat(20), 3_000), 5_000).verdict
     assert "577 tokens over the budget of 5,000, with about 3,000 tokens that are not recorded" in verdict
@@ -105,11 +105,11 @@ def test_parts_of_unknown_size_are_told_beside_what_is_over() -> None:
 @pytest.mark.parametrize(
     ("budget", "calls", "ends"),
     [
-        (5_000, [15, 16, 17, 18, 19], "What is recorded keeps to it in all 5, and a strategy sees no more than that."),
-        (4_550, list(range(12, 20)), "keeps to it in all 8, and a strategy sees no more than that."),
-        (2_500, list(range(19)), "What is recorded keeps to it in 19 of these, and a strategy sees no more than that."),
-        (5_570, [19], "What is recorded keeps to it there, and a strategy sees no more than that."),
-        (1_000, list(range(8)), "keeps to it in 8 of these, and a strategy sees no more than that."),
+        (5_000, [15, 16, 17, 18, 19], "sees, all 5 are within the budget."),
+        (4_550, list(range(12, 20)), "sees, all 8 are within the budget."),
+        (2_500, list(range(19)), "sees, 19 of these are within the budget."),
+        (5_570, [19], "sees, it is within the budget."),
+        (1_000, list(range(8)), "sees, 8 of these are within the budget."),
     ],
 )
 def test_where_a_strategy_keeps_to_its_limit_and_the_bill_does_not(budget: int, calls: list[int], ends: str) -> None:

@@ -96,7 +96,7 @@ def folded(found: Advised) -> str:
     if gains.instruction or not prompt.unseen:
         known += [f"restated rules {prompt.restated:,}", f"examples {prompt.examples:,}"]
     why = "nothing has to be given back" if found.advice.overflow <= 0 else "no branch can give back enough"
-    return f"The five branches of the tree are not asked: {why}. Could be given back, in tokens: {', '.join(known)}."
+    return f"The five questions below are not asked: {why}. Could be given back, in tokens: {', '.join(known)}."
 
 
 def _state(leaf: Leaf, taken: tuple[Leaf, ...]) -> str:

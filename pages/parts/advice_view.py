@@ -31,6 +31,16 @@ MARKS = {
     False: (":material/cancel:", "red", "failed"),
     None: (":material/help:", "gray", "not known"),
 }
+SEEN, POSSIBLE, UNKNOWN, NOT_SEEN = "seen", "possible", "not known", "no"
+FACTS = ("leave it alone", "repair pairs, then 3A")
+"""What symptoms speak for that can be seen in a prompt which fits."""
+REMEDIES = (
+    "How this is decided: five questions are asked, each with a remedy, and the first that gives back enough is taken. "
+)
+REMEDIES += "; ".join(
+    f"{leaf}: {title[:1].lower()}{title[1:]}" for leaf, title in TITLES.items() if leaf not in UNASKED
+)
+REMEDIES += "."
 MOST_UNITS = 200
 PAD = "padding:0.3rem 0.6rem 0.3rem 0"
 WHOLE: Mapping[str, Any] = {"strategy": {"kind": "full_history"}}
@@ -100,8 +110,9 @@ def tree(found: Advised) -> None:
     """Show the tree with its evidence; one line where no branch is asked."""
     if found.advice.leaf in UNASKED:
         st.caption(f"{escaped(folded(found))} Nothing is trimmed, so there is nothing to check.")
-        return
-    st.html(tree_html(found, is_dark()))
+    else:
+        st.html(tree_html(found, is_dark()))
+    st.caption(escaped(REMEDIES))
 
 
 def checks(found: Advised) -> None:
@@ -122,25 +133,37 @@ def _summary(found: Sequence[Check]) -> str:
     return "All checks passed." if not unknown else f"None failed; {unknown} cannot be told from a recording."
 
 
-def symptom_table(found: Sequence[Symptom]) -> None:
-    """Show the table of symptoms, those seen first."""
-    order = {True: 0, None: 1, False: 2}
-    rows = "".join(_symptom(row) for row in sorted(found, key=lambda row: order[row.seen]))
+def symptom_table(found: Sequence[Symptom], fits: bool = False) -> None:
+    """Show the table of symptoms, those seen first. Of a prompt that `fits`, hardly any is seen: nothing failed."""
+    order = {SEEN: 0, POSSIBLE: 1, UNKNOWN: 2, NOT_SEEN: 3}
+    said = [(symptom_word(row, fits), row) for row in found]
+    rows = "".join(_symptom(word, row) for word, row in sorted(said, key=lambda pair: order[pair[0]]))
     st.markdown("**Symptoms, and what speaks for them here**")
+    if any(word == POSSIBLE for word, _ in said):
+        st.caption(
+            f"Nothing has failed: “{POSSIBLE}” marks what would be typical of this prompt if it no longer fitted."
+        )
     st.html(
         '<table style="width:100%;border-collapse:collapse;font-size:0.9rem;line-height:1.35">'
-        f'<tr style="text-align:left;opacity:0.65">{_cells("th", "", "symptom, with the evidence here", "leaf")}</tr>'
+        f'<tr style="text-align:left;opacity:0.65">{_cells("th", "", "symptom, with the evidence here", "remedy")}</tr>'
         f"{rows}</table>"
     )
 
 
-def _symptom(row: Symptom) -> str:
-    word = {True: "seen", False: "no", None: "not known"}[row.seen]
+def symptom_word(row: Symptom, fits: bool) -> str:
+    """Return what is said of a symptom: one of what goes wrong is only possible where nothing did."""
+    if row.seen and fits and row.leaf not in FACTS:
+        return POSSIBLE
+    return {True: SEEN, False: NOT_SEEN, None: UNKNOWN}[row.seen]
+
+
+def _symptom(word: str, row: Symptom) -> str:
+    is_seen = word == SEEN
     line = f"border-top:1px solid {'#2b353b' if is_dark() else '#dfe5e8'}"
-    accent = f"color:{'#5eead4' if is_dark() else '#0f766e'};font-weight:600" if row.seen else "opacity:0.65"
+    accent = f"color:{'#5eead4' if is_dark() else '#0f766e'};font-weight:600" if is_seen else "opacity:0.65"
     return (
         f'<tr style="{line};vertical-align:top"><td style="{PAD};white-space:nowrap;{accent}">{word}</td>'
-        f'<td style="{PAD};overflow-wrap:anywhere{"" if row.seen else ";opacity:0.75"}">{html.escape(row.name)}'
+        f'<td style="{PAD};overflow-wrap:anywhere{"" if is_seen else ";opacity:0.75"}">{html.escape(row.name)}'
         f'<div style="opacity:0.7;font-size:0.85rem">{html.escape(row.evidence)}</div></td>'
         f'<td style="{PAD};{accent}">{html.escape(row.leaf)}</td></tr>'
     )
