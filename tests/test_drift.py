@@ -108,6 +108,16 @@ def test_on_recordings_of_claude(file: str, factor: float, before: float, transc
         assert line is not None and line.scale == pytest.approx(expected, abs=0.002)
 
 
+def test_no_reading_of_a_fit_is_kept() -> None:
+    """A fit counts all prompts twice more, by counters that nobody asked for."""
+    made = growing_run(1.5, 700)
+    kept = list(made.transcript.memo["readings"])
+    assert len(kept) == 1
+    found = made.calibration.by_model["some-model"]
+    assert found.scale is not None  # so the prompts were counted
+    assert list(made.transcript.memo["readings"]) == kept
+
+
 def test_nothing_of_the_fit_is_kept(transcripts_folder: Path) -> None:
     (transcript,) = read(transcripts_folder / "claude-code/vct-v1.0.95.jsonl").transcripts
     made = replay(transcript, AS_CAPTURED).calibration

@@ -94,6 +94,26 @@ def test_several_transcripts_are_measured_together() -> None:
     assert {golden["transcript"] for golden in provenance["golden"]} == set(names)
 
 
+def test_a_loss_is_of_all_that_was_used_in_all_transcripts() -> None:
+    """It is no mean of shares and not the first one's: a transcript in which more is used weighs more."""
+    config = {"budget": {"soft_limit": 3000}, "strategy": {"kind": "keep_last", "keep_steps": 1}}
+    replays = [replay(sample(path), config) for path in SAMPLES]
+    shares = [made.loss.references for made in replays]
+    assert len({share.value for share in shares}) == len(shares) == 4 and None not in [share.value for share in shares]
+    for some in (replays, replays[::-1], replays[:1], replays[1:3]):
+        used, lost = (sum(getattr(made.loss.references, name) for made in some) for name in ("used", "lost"))
+        assert exported(some, AT)["provenance"]["measured"]["loss"] == round(lost / used, 4)
+
+
+def test_no_loss_is_told_where_it_is_not_known_of_every_transcript() -> None:
+    config = {"budget": {"soft_limit": 3000}, "strategy": {"kind": "keep_last", "keep_steps": 1}}
+    known, unknown = replay(sample(SAMPLES[0]), config), replay(conversation("gpt-4o"), config)
+    assert unknown.loss.references.value is None
+    for some in ([known, unknown], [unknown, known], [unknown]):
+        assert "loss" not in exported(some, AT)["provenance"]["measured"]
+    assert "loss" in exported([known], AT)["provenance"]["measured"]
+
+
 def conversation(model: str | None, turns: int = 4, word: str = "word", answered: str | None = None) -> Transcript:
     builder = TranscriptBuilder("openai_chat")
     head: dict[str, Any] = {"model": model} if model else {}

@@ -9,6 +9,8 @@ import pytest
 from core.config import BudgetConfig
 from core.finding import Level
 from core.replay import replay
+from core.runtime import ContextRuntime
+from core.summaries import Range
 from core.transcript import Transcript
 from tests.runs import result, run, says, user, uses
 from tests.test_advice_sizes import reported
@@ -130,3 +132,26 @@ def test_a_pinned_message_counts_as_floor() -> None:
     rules = [{"match": {"kind": "user", "pattern": "^0 "}, "evict": "pinned"}]
     said = {"budget": {"soft_limit": 100}, "rules": rules, "strategy": {"kind": "keep_last"}}
     assert found(replay(chat(4), said))["cannot_help"].call == 1
+
+
+def test_whether_a_strategy_was_held_back_is_tried_with_the_summaries_that_are_sent() -> None:
+    """With extracts in their place, nothing would have been gained by an earlier start, and the sentence is another."""
+    words = [(40, 10), (0, 40), (10, 40), (1, 40), (10, 10), (10, 10)]
+    said = [
+        m for n, (asked, told) in enumerate(words) for m in (user(f"{n} " + "word " * asked), says("reply " * told))
+    ]
+    strategy = {"kind": "tiered_injection", "summary": "model", "keep_messages": 2}
+    transcript, budget = run(said), {"soft_limit": 45}
+    known: dict[str, str] = {}
+
+    def write(asked: Range) -> str:
+        return known.setdefault(asked.hash, "Short.")
+
+    for trigger in (0, 3.0):
+        config = {"budget": budget, "strategy": {**strategy, "trigger": trigger}, "model": {"dialect": "openai_chat"}}
+        runtime = ContextRuntime.load(config, summarizer=write)
+        for call in range(len(transcript.calls)):
+            runtime.assemble(transcript.history(call))
+    told = found(replay(transcript, config, known))
+    assert (told["fires_too_late"].call, told["fires_too_late"].figures) == (2, {"calls": 1, "first_change": 3})
+    assert "fires_too_late" not in found(replay(transcript, config))

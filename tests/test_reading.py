@@ -69,7 +69,9 @@ def test_each_message_and_each_head_enters_once(order: list[int]) -> None:
     assert sum(made.calls["entered"]) == frames + sum(texts.values()) + messages
 
 
-def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[Wire]:
+    """The messages that were read, again and again if they were."""
     read: list[Wire] = []
 
     def counted(used: Engine, wires: Sequence[Wire]) -> list[Any]:
@@ -77,16 +79,37 @@ def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return [dialect("openai_chat").message(wire) for wire in wires]
 
     monkeypatch.setattr(unit_feed, "_messages", counted)
+    return read
+
+
+def test_messages_are_read_once(read: list[Wire]) -> None:
     transcript = in_turns([0, 1, 2] * 10)
     replay(transcript, FULL)
     assert len(read) == len(transcript.messages) - 3  # nobody asks with the last answer of each
 
 
-def test_a_conversation_that_was_closed_is_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_a_conversation_that_was_closed_is_read_anew(
+    most: int, read: list[Wire], monkeypatch: pytest.MonkeyPatch
+) -> None:
     order = [0, 1, 2] * 4
     open_ones = list(replay(in_turns(order), LAST_TWO).calls["in_window"])
-    monkeypatch.setattr(reading, "MOST_CONVERSATIONS", 1)
+    read.clear()
+    monkeypatch.setattr(reading, "MOST_CONVERSATIONS", most)
     assert list(replay(in_turns(order), LAST_TWO).calls["in_window"]) == open_ones
+    # One was closed before its turn came again, unless there is room for all: its whole prompt is read each time.
+    assert len(read) == 3 * (7 if most == 3 else 1 + 3 + 5 + 7)
+
+
+def test_the_conversation_that_was_left_longest_ago_is_closed(
+    read: list[Wire], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MOST_CONVERSATIONS", 2)
+    replay(in_turns([0, 1, 0, 2, 0]), FULL)
+    assert len(read) == 5 + 1 + 1  # talk 0 went on before talk 2 came, so talk 1 was closed
+    read.clear()
+    replay(in_turns([0, 1, 0, 2, 1]), FULL)
+    assert len(read) == 3 + 1 + 1 + 3
 
 
 def test_a_branch_brings_in_what_is_new_in_it() -> None:

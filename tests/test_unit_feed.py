@@ -128,6 +128,31 @@ def test_what_is_made_for_changing_hints_is_bounded(monkeypatch: pytest.MonkeyPa
     assert max(map(len, fed.feed._made.values())) <= unit_feed.MOST_VARIANTS
 
 
+VARIANTS: list[dict[str, list[str]]] = [
+    {"pins": ["m2.0"]},
+    {"pins": ["toolu_1"]},
+    {"pins": ["m2.0", "toolu_1"]},
+    {"retrieval": ["m2.0"]},
+    {"retrieval": ["toolu_1"]},
+    {"pins": ["m2.0"], "retrieval": ["m2.0"]},
+    {"pins": ["toolu_1"], "retrieval": ["m2.0"]},
+]
+"""As many ways to name one unit, each of which makes another of it."""
+
+
+def test_of_the_variants_of_one_unit_the_oldest_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    fed = Fed(monkeypatch)
+    made = []
+    for hints in [{}, *VARIANTS, *VARIANTS[-unit_feed.MOST_VARIANTS :], VARIANTS[0]]:
+        before = fed.units
+        fed.step(7, **hints)
+        made.append(fed.units - before)
+    others = [unit_feed.MOST_VARIANTS, len(VARIANTS)]
+    assert others[0] < others[1]
+    assert made == [made[0], *[1] * others[1], *[0] * others[0], 1]  # the newest are known, the first no more
+    assert [len(known) for known in fed.feed._made.values() if len(known) > 1] == [unit_feed.MOST_VARIANTS]
+
+
 def test_heads_that_are_kept_are_bounded() -> None:
     engine = Engine(load_config({"strategy": {"kind": "full_history"}}), "openai_chat", "gpt-4o")
     heads = unit_feed.Heads()
