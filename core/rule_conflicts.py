@@ -8,16 +8,18 @@ the spans of a replay without rules are shown to `Match.fits`, each distinct spa
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from .finding import calls_by_log, calls_of
 from .log import Log
 from .newest import Newest
 from .replay import Replay, replay
 from .rules import Match, Rule
 from .spans import FixedPart, Span, SpanKind
 from .strategy_config import AsCapturedConfig, FullHistoryConfig
+from .transcript import Transcript
 from .unused_rule_settings import unused
 from .wording import counted
 
@@ -137,11 +139,11 @@ def _key(span: Span) -> _Key:
 
 
 class _Calls(NamedTuple):
-    """Consecutive calls whose prompts are beginnings of one log: how many units and turns each has."""
+    """Calls whose prompts are beginnings of one log: their numbers, and how many units and turns each has."""
 
-    first: int
-    units: list[int]
-    turns: list[int]
+    numbers: Sequence[int]
+    units: Sequence[int]
+    turns: Sequence[int]
 
     def first_with(self, unit: int) -> int:
         """Return the place of the first call that has a unit."""
@@ -154,7 +156,26 @@ class _Calls(NamedTuple):
         """
         place = bisect_left(self.turns, low + before, self.first_with(unit))
         there = place < len(self.turns) and (high is None or self.turns[place] - before < high)
-        return self.first + place if there else None
+        return self.numbers[place] if there else None
+
+
+def _without_hints(transcript: Transcript) -> Transcript:
+    """Return a transcript without what hints say of single spans, which rules do not look at, made once.
+
+    Where that changes with each call, each would be read as a conversation of its own.
+    """
+    if not any(call.hints for call in transcript.calls):
+        return transcript
+    known: Transcript | None = transcript.memo.get("without hints")
+    if known is None:
+        calls = (replace(call, hints=_grouping(call.hints or {})) for call in transcript.calls)
+        known = transcript.memo["without hints"] = replace(transcript, calls=tuple(calls))
+    return known
+
+
+def _grouping(hints: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return of hints what makes user messages results of tools."""
+    return {"results": hints["results"]} if "results" in hints else None
 
 
 _Pair = tuple[int, int, str]
@@ -175,20 +196,16 @@ class _Meeting:
         """Read the prompts that a replay's strategy was given, without its rules and shrinkers."""
         baseline = AsCapturedConfig(kind="as_captured") if made.of_captured else FullHistoryConfig(kind="full_history")
         config = made.config.model_copy(update={"rules": (), "shrink": (), "strategy": baseline})
-        plain = replay(made.transcript, config)
-        logs: list[tuple[Log, _Calls]] = []
+        plain = replay(_without_hints(made.transcript), config)
         heads: set[FixedPart] = set()
-        for call in range(len(made.transcript.calls)):
-            plan = plain.plan(call)
-            if not logs or logs[-1][0] is not plan.log:
-                logs.append((plan.log, _Calls(call, [], [])))
-            logs[-1][1].units.append(plan.count)
-            logs[-1][1].turns.append(bisect_left(plan.log.turns, plan.count))
-            if plan.fixed not in heads:
-                heads.add(plan.fixed)
-                self._read_head(plan.fixed, call)
-        for log, calls in logs:
-            self._read_log(log, calls)
+        for call in calls_of(plain):
+            fixed = plain.plan(call).fixed
+            if fixed not in heads:
+                heads.add(fixed)
+                self._read_head(fixed, call)
+        for calls in calls_by_log(plain):
+            log, counts = plain.plan(calls[0]).log, [plain.plan(call).count for call in calls]
+            self._read_log(log, _Calls(calls, counts, [bisect_left(log.turns, count) for count in counts]))
 
     def _read_head(self, fixed: FixedPart, call: int) -> None:
         for span in fixed.spans:
@@ -213,7 +230,7 @@ class _Meeting:
         """Yield the rules that mean a span together, for each stretch of ages that it has, with its first call."""
         matches = [self._rules[at].match for at in fitting]
         if not any(match.asks_for_age for match in matches):
-            yield calls.first + calls.first_with(unit), fitting
+            yield calls.numbers[calls.first_with(unit)], fitting
             return
         starts = {0, *(match.min_age or 0 for match in matches)}
         starts |= {match.max_age + 1 for match in matches if match.max_age is not None}
@@ -230,7 +247,9 @@ class _Meeting:
         if applying not in self._pairs:
             self._pairs[applying] = tuple(self._conflicting(applying))
         for pair in self._pairs[applying]:
-            self._found.setdefault(pair, {}).setdefault(_key(span), Example(span.id, span.name, call))
+            found, key = self._found.setdefault(pair, {}), _key(span)
+            if key not in found or call < found[key].call:
+                found[key] = Example(span.id, span.name, call)
 
     def _conflicting(self, applying: Sequence[int]) -> Iterator[_Pair]:
         """Yield what each rule sets otherwise than the last that sets it."""
