@@ -151,9 +151,7 @@ def test_compare_opens_it_beside_the_whole_history(store: Library) -> None:
     said = json.loads(address["a"])
     assert said["name"] == NAME
     assert said["strategy"]["kind"] == "summarize_and_keep"
-    assert said["rules"] == [
-        {"match": {"kind": "tool_result", "tool": "search_*"}, "evict": "recoverable", "priority": 10}
-    ]
+    assert said["rules"] == []
     assert address["transcript"] == id_of(store)
     unmeasured = {key: value for key, value in saved.body.items() if key != "provenance"}
     assert "transcript" not in compare_address(store, store.configs.save(NAME, unmeasured))

@@ -16,6 +16,7 @@ from core.readers import read
 from core.redact import mask, mask_transcript
 from core.replay import replay
 from core.transcript import Fidelity, Transcript, Usage
+from core.unused_rule_settings import unused
 from core.validity import validate
 
 SAMPLES = Path(__file__).parent.parent / "sample_data"
@@ -152,6 +153,15 @@ def test_configuration_is_what_an_export_gives_and_its_golden_calls_hold() -> No
         assert 0 < body["provenance"]["measured"].pop("loss") < 1
     assert written == made
     assert [call["call"] for call in written["provenance"]["golden"]] == [0, 8, 10, 19]
+
+
+def test_every_setting_of_the_configuration_has_an_effect() -> None:
+    config = load_config(CONFIGURATION)
+    assert list(unused([rule.rule() for rule in config.rules], config.strategy.kind)) == []
+    without = config.model_copy(update={"rules": ()})
+    shown = transcript("support_triage.jsonl")
+    with_rules, plain = (replay(shown, made).calls["in_window"] for made in (config, without))
+    assert not config.rules or list(with_rules) != list(plain)
 
 
 def test_configuration_is_verified_from_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
