@@ -60,7 +60,7 @@ with right, st.container(horizontal=True, horizontal_alignment="right", vertical
 found, errors = candidates(opened, limits, shown)
 colours = palette.configurations(is_dark())
 window = found[0].config.model.window if found else None
-if told := limit_told(limits.budget["soft_limit"], limits.beside, own.peak, window):
+if told := limit_told(limits.budget["soft_limit"], limits.beside, own.peak, window, own.counted_floor):
     right.caption(told, text_alignment="right")
 by_slot = {candidate.slot: candidate for candidate in found}
 for slot, cell in zip(shown, st.columns(len(shown)), strict=True):

@@ -99,7 +99,7 @@ def test_a_call_between_two_is_no_call(page: Open, store: Library) -> None:
 
 def test_compare_goes_on_with_the_suggested_budget(page: Open, store: Library) -> None:
     app = page("compare.py", transcript=id_of(store), budget="-5")
-    assert app.number_input(key="budget").value == 4500
+    assert app.number_input(key="budget").value == 5100
     app = page("compare.py", transcript=id_of(store), budget="0")
     assert (app.number_input(key="budget").value, len(app.warning)) == (0, 0)
 

@@ -24,6 +24,8 @@ __all__ = ["page", "sample_database", "store"]
 
 PAGE = "compare.py"
 BUDGET = 4500
+HALFWAY = 5100
+"""What is suggested for the sample, of which every call carries 1,293 tokens."""
 """Half of the support run's peak of about 9,000 tokens, rounded to two digits."""
 SUGGESTED: list[dict[str, Any]] = [
     {"kind": "keep_last", "keep_turns": 2},
@@ -47,10 +49,10 @@ def address(**slots: dict[str, Any]) -> dict[str, str]:
     return {slot: json.dumps({"strategy": strategy}) for slot, strategy in slots.items()}
 
 
-def test_three_strategies_are_compared_at_half_of_the_peak(page: Open, store: Library) -> None:
+def test_three_strategies_are_compared_halfway_between_floor_and_peak(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store))
-    assert app.number_input(key="budget").value == BUDGET
-    replays = [played(strategy) for strategy in SUGGESTED]
+    assert app.number_input(key="budget").value == HALFWAY
+    replays = [played(strategy, HALFWAY) for strategy in SUGGESTED]
     found = scores(app)
     first, *rest = found["Sum over calls, tokens"]
     assert first == f"{sum(played({'kind': 'as_captured'}).calls['in_window']):,}"
@@ -76,17 +78,17 @@ def hidden(store: Library, beyond: int) -> str:
 
 
 def test_a_start_says_where_it_comes_from(page: Open, store: Library) -> None:
-    start = "About half of the largest recorded prompt"
+    start = "About halfway between what every call carries, 1,293, and the largest recorded prompt"
     app = page(PAGE, transcript=id_of(store))
     assert f"{start}." in shown(app)
     app.number_input(key="budget").set_value(4_600)
     assert start not in shown(run(app))
     app = page(PAGE, transcript=id_of(store), window="4000")
-    assert app.number_input(key="budget").value == BUDGET
+    assert app.number_input(key="budget").value == HALFWAY
     assert start not in shown(app)
     assert "The window of 4,000 tokens is smaller than the soft limit, and is the limit." in shown(app)
     app = page(PAGE, transcript=hidden(store, 20_000))
-    assert (app.number_input(key="budget").value, app.number_input(key="beside").value) == (BUDGET, 20_000)
+    assert (app.number_input(key="budget").value, app.number_input(key="beside").value) == (HALFWAY, 20_000)
     assert f"{start}; 20,000 more are left for what is not recorded." in shown(app)
     assert app.query_params["beside"] == "20000"
 
@@ -167,7 +169,7 @@ def test_only_differences_hides_the_rest_and_says_how_many(page: Open, store: Li
 
 
 def test_buttons_lead_to_the_first_and_the_next_difference(page: Open, store: Library) -> None:
-    app = page(PAGE, transcript=id_of(store), call="20")
+    app = page(PAGE, transcript=id_of(store), call="20", budget=str(BUDGET))
     assert app.button(key="first_difference").label == "First difference: call 7"
     app.button(key="first_difference").click()
     assert "**Call 7** of 20" in shown(run(app))
@@ -178,7 +180,7 @@ def test_buttons_lead_to_the_first_and_the_next_difference(page: Open, store: Li
 def test_the_requests_are_those_of_the_replay(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store), call="15", compare_view="Requests")
     for strategy in SUGGESTED:
-        assert f"sha256 {body_sha256(played(strategy).request(14))}" in shown(app)
+        assert f"sha256 {body_sha256(played(strategy, HALFWAY).request(14))}" in shown(app)
 
 
 @pytest.mark.parametrize(
@@ -276,7 +278,7 @@ def test_another_transcript_begins_with_its_own_budget(page: Open, store: Librar
     app.query_params.clear()
     app.query_params["transcript"] = id_of(store, "long_chat.json")
     run(app)
-    assert app.number_input(key="budget").value == 4600
+    assert app.number_input(key="budget").value == 4700
     assert app.dataframe[0].value.columns.tolist()[2] == "keep_last · 4 turns"
 
 
@@ -304,7 +306,7 @@ def test_the_budget_can_be_taken_away(page: Open, store: Library) -> None:
 
 def test_the_address_says_all_of_the_first_view(page: Open, store: Library) -> None:
     app = page(PAGE, transcript=id_of(store))
-    assert app.query_params["budget"] == str(BUDGET)
+    assert app.query_params["budget"] == str(HALFWAY)
     assert [json.loads(app.query_params[slot])["strategy"] for slot in "abc"] == SUGGESTED
 
 

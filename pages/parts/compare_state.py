@@ -37,7 +37,7 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
-        limit = suggested_budget(own.peak)
+        limit = suggested_budget(own.peak, own.counted_floor)
         suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), limit)
         seen = dict(zip(SLOTS, suggested, strict=False)), limit, max(0, own.most_missing)
     shown, budget, beside = seen

@@ -22,6 +22,8 @@ from core.wording import agreeing, counted
 SLOTS = ("a", "b", "c", "d")
 FEWEST = 2
 CAPTURED = "as captured"
+LEAST_LIMIT = 100
+"""Tokens below which a soft limit leaves no room for the stubs and summaries that strategies put in."""
 
 _AGENT_CALLS_A_TURN = 3
 
@@ -37,31 +39,45 @@ class Candidate:
     replay: Replay
 
 
-def suggested_budget(peak: int) -> int:
-    """Return half of a peak in tokens, rounded to two digits: a soft limit that shows differences."""
-    half = max(1, peak // 2)
+def suggested_budget(peak: int, floor: int = 0) -> int:
+    """Return a soft limit that shows differences: halfway between what every call carries and a peak, in tokens.
+
+    It is rounded to two digits of what lies above the floor, below which no strategy gets. In a run with less than
+    `LEAST_LIMIT` there is nothing to tell strategies apart by, and no smaller one is suggested.
+    """
+    fixed = min(floor, peak)
+    half = (peak - fixed) // 2
     digits = max(0, len(str(half)) - 2)
-    return int(round(half, -digits))
+    return max(LEAST_LIMIT, int(round(fixed + half, -digits)))
 
 
-def limit_told(soft: int | None, beside: int, peak: int, window: int | None) -> str:
+def limit_told(soft: int | None, beside: int, peak: int, window: int | None, floor: int = 0) -> str:
     """Return where a soft limit comes from, as a sentence; "" where a person may have typed it.
 
-    It is the one that is suggested for a peak in tokens, or what a budget leaves beside what is not recorded. Nothing
-    above the window could be sent, so there the window is the limit.
+    It is the one that is suggested for a peak and a floor in tokens, or what a budget leaves beside what is not
+    recorded. Nothing above the window could be sent, so there the window is the limit.
     """
     if soft is None:
         return ""
     if window is not None and soft > window:
         return f"The window of {counted(window, 'token')} is smaller than the soft limit, and is the limit."
-    if soft == suggested_budget(peak):
+    if soft == suggested_budget(peak, floor):
         more = f"; {beside:,} more {agreeing(beside, 'is', 'are')} left for what is not recorded" if beside else ""
-        return f"About half of the largest recorded prompt{more}."
+        return f"{_suggested_as(soft, peak, floor)}{more}."
     if not beside:
         return ""
     return (
         f"Of a budget of {soft + beside:,}, {beside:,} {agreeing(beside, 'is', 'are')} left for what is not recorded."
     )
+
+
+def _suggested_as(soft: int, peak: int, floor: int) -> str:
+    """Return what a suggested limit is."""
+    if soft == LEAST_LIMIT:
+        return f"The least that is suggested: the largest recorded prompt has {counted(peak, 'token')}"
+    if soft == suggested_budget(peak):
+        return "About half of the largest recorded prompt"
+    return f"About halfway between what every call carries, {floor:,}, and the largest recorded prompt"
 
 
 def suggestions(calls: int, turns: int, budget: int | None) -> list[dict[str, Any]]:
