@@ -123,9 +123,11 @@ class Cache:
 
         Where that is a text which is no longer put in, it is the decision of the call before.
         """
-        return [self._break(call, row) for call, row in enumerate(self.calls) if row.breaks]
+        return [self.break_at(call) for call, row in enumerate(self.calls) if row.breaks]
 
-    def _break(self, call: int, row: CachedCall) -> Break:
+    def break_at(self, call: int) -> Break:
+        """Return the break of one call that breaks, without making all others."""
+        row = self.calls[call]
         if row.span_id:
             return Break(call, row.cause, row.prefix, row.span_id, self._on_fixed(call, row))
         plan = self._replay.plan(call)

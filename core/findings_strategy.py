@@ -130,8 +130,7 @@ def prefix_broken(replay: Replay) -> Iterator[Finding]:
     steps = sum(goes_on[broken[0] :])
     if len(broken) < LEAST or 2 * len(broken) < steps:
         return
-    found = next((one for one in replay.cache.breaks if one.call == broken[0]), None)
-    decision = None if found is None else found.decision
+    decision = replay.cache.break_at(broken[0]).decision
     yield Finding(
         name="prefix_broken",
         level=Level.WARNING,

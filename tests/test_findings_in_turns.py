@@ -12,7 +12,9 @@ from core.findings import findings
 from core.readers.builder import Placed, TranscriptBuilder
 from core.replay import Replay, replay
 from core.transcript import ROOT, Transcript
-from tests.runs import says, tool, user
+from tests.runs import result, says, tool, user, uses
+from tests.talks import CUTTING
+from tests.work import counted_work
 
 ALONE, IN_TURNS = (1, 2)
 
@@ -132,3 +134,31 @@ def test_the_largest_fall_names_both_calls() -> None:
 def test_calls_go_on_from_their_own_conversation() -> None:
     assert calls_before(replay(talks(2, [5] * 4), FULL)) == [-1, -1, 0, 1, 2, 3, 4, 5]
     assert calls_before(replay(talks(2, [5] * 3, together=True), FULL)) == [-1, 0, 0, 1, 2, 3]
+
+
+def agents(calls: int) -> Transcript:
+    """Return two agents whose calls take turns, and whose prompts outgrow the budget."""
+    builder = TranscriptBuilder("openai_chat")
+    head = builder.head({"model": "gpt-4o", "messages": []})
+    lasts = [builder.add(ROOT, user(f"Begin {place}.")) for place in (0, 1)]
+    for call in range(calls):
+        asked = uses(f"c{call}", "read")
+        builder.call(Placed(head, lasts[call % 2]), response=asked)
+        lasts[call % 2] = builder.extend(lasts[call % 2], [asked, result(f"c{call}", f"{call} " + "word " * 20)])
+    return builder.build()
+
+
+@pytest.mark.parametrize("kind", ["full_history", *CUTTING])
+def test_finding_costs_the_same_for_each_call(kind: str) -> None:
+    """What the measures cost that findings read is their own."""
+    work = []
+    for calls in (100, 400):
+        made = replay(
+            agents(calls), {"budget": {"soft_limit": 900}, "strategy": {"kind": kind, **CUTTING.get(kind, {})}}
+        )
+        assert made.loss.used and made.cost.calls and made.calls["sent"]
+        with counted_work() as counted:
+            names = found(made).keys()
+        assert ("prefix_broken" in names) == (kind not in {"full_history", "mask_tool_results"})
+        work.append(counted.calls)
+    assert work[1] < 1.1 * 4 * work[0]
