@@ -20,8 +20,10 @@ from .advice_tree import Advice, Leaf, advise
 from .advice_trial import Check, Trial
 from .advice_words import TITLES, configured, verdict
 from .config import Configuration, load_config
+from .errors import MissingError
 from .export import as_json
 from .replay import Replay, replay
+from .wording import counted
 from .work_units import Work, split_work
 
 __all__ = ["TITLES", "Advised", "advised"]
@@ -69,9 +71,15 @@ def advised(
 ) -> Advised | None:
     """Return the advice for a call (0-based) of a replay of the whole history; None without a limit or a call.
 
-    `published` asks for the order in which the tree was published. `play` replays the recommended configuration on
-    the same transcript, for instance from a cache.
+    MissingError if the transcript has calls and not this one. `published` asks for the order in which the tree was
+    published. `play` replays the recommended configuration on the same transcript, for instance from a cache.
     """
+    calls = len(history.transcript.calls)
+    if call is not None and calls and call not in range(calls):
+        raise MissingError(
+            f"There is no call with the index {call:,}: the transcript has {counted(calls, 'call')}. Give one from 0 to"
+            f" {calls - 1:,}, or none for the worst."
+        )
     prompt = prompt_of(history, call, exact_strings_needed)
     if prompt is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "PromptInspectorError", "RequestError"]
+__all__ = ["ConfigError", "MissingError", "PromptInspectorError", "RequestError"]
 
 
 class PromptInspectorError(Exception):
@@ -10,12 +10,19 @@ class PromptInspectorError(Exception):
 
 
 class ConfigError(PromptInspectorError):
-    """A configuration cannot be used. `key` is the dotted path of the setting, `suggestion` what to write instead."""
+    """A configuration cannot be used. `key` is the dotted path of the setting, `suggestion` what to write instead.
 
-    def __init__(self, key: str, problem: str, suggestion: str = "") -> None:
-        self.key, self.problem, self.suggestion = key, problem, suggestion
+    `more` are the other faults of the same configuration, so that they can be mended at once.
+    """
+
+    def __init__(self, key: str, problem: str, suggestion: str = "", more: tuple[ConfigError, ...] = ()) -> None:
+        self.key, self.problem, self.suggestion, self.more = key, problem, suggestion, more
         super().__init__(f"{key}: {problem}" + (f" {suggestion}" if suggestion else ""))
 
 
 class RequestError(PromptInspectorError):
     """A request body is not one of a known dialect, so nothing can be planned for it."""
+
+
+class MissingError(PromptInspectorError):
+    """What was asked about is not in what was given, so there is nothing to say of it."""

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from . import ENGINE_VERSION
 from .config import Configuration
+from .errors import MissingError
 from .identity import transcript_sha256
 from .models import profile
 from .replay import Replay
@@ -60,7 +61,10 @@ def exported(replays: Sequence[Replay], at: datetime) -> dict[str, Any]:
 
     All replays are of one configuration, one a transcript; `at` is the time of the export. A transcript is named as it
     is stored, also where the configuration is for another dialect: whoever verifies has that one, and converts it.
+    MissingError without a replay.
     """
+    if not replays:
+        raise MissingError("There is no replay to export: give the configuration's replay of at least one transcript.")
     config = replays[0].config
     names = [transcript_sha256(replay.original) for replay in replays]
     provenance = {

@@ -1,8 +1,9 @@
 """The HTTP routes beside the pages: `POST /api/capture` and `GET /healthz`.
 
 A capture is answered with 201 only after it is committed, so a client that got its answer may forget the call. Token
-figures that cannot be true are left out and named in `remarks`. Every refusal is `{"error": sentence}`. The guard in
-front of the app decides who may call.
+figures of a response that cannot be true are left out and named in `remarks`. What is no response of a known provider
+is noted as a failed call, with how it begins, and no figure is taken from it. Every refusal is `{"error": sentence}`.
+The guard in front of the app decides who may call.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import json
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from core import ENGINE_VERSION
-from core.errors import RequestError
+from core.errors import PromptInspectorError, RequestError
 from core.hints import Hints
 from core.readers.times import parse_time
 
@@ -42,12 +42,12 @@ KEYS = ("request", "response", "session", "hints", "at")
 log = logging.getLogger(__name__)
 
 
-@dataclass
-class Refused(Exception):
-    """A capture that cannot be taken: an HTTP status and a sentence."""
+class Refused(PromptInspectorError):
+    """A capture that cannot be taken: an HTTP status, and the sentence as the error's text."""
 
-    status: int
-    sentence: str
+    def __init__(self, status: int, sentence: str) -> None:
+        self.status = status
+        super().__init__(sentence)
 
 
 def routes() -> list[BaseRoute]:
@@ -87,7 +87,7 @@ async def capture(request: Request) -> Response:
         _check_headers(request)
         appended = await run_in_threadpool(_append, await _bytes(request))
     except Refused as refused:
-        return _error(refused.status, refused.sentence)
+        return _error(refused.status, str(refused))
     except RequestError as error:
         return _error(400, str(error))
     except StorageError as error:

@@ -60,7 +60,7 @@ class Appended:
     call: int
     masked: Mapping[str, int]
     remarks: tuple[str, ...] = ()
-    """What the usage of the response says and cannot be true, in sentences."""
+    """What the usage of the response says and cannot be true, in sentences; none where it is no known response."""
 
 
 class Recorder:

@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 import storage
+from core.transcript import Usage
 from storage import capture
 from tests.stores import openai_body, openai_response
 
@@ -65,6 +66,39 @@ def test_an_absurd_figure_is_stored_as_none_and_told(client: TestClient, figure:
     assert remark.endswith("(input). A whole number from 0 to 2,147,483,647 was expected; the figure was ignored.")
     [call] = storage.library().get(answer.json()["transcript"]).calls
     assert (call.usage.input, call.usage.output) == (None, 7)
+
+
+UNKNOWN: list[dict[str, Any]] = [
+    {"usage": {"prompt_tokens": -5}},
+    {"choices": [], "usage": {"prompt_tokens": -5}},
+    {"error": {"message": "overloaded"}, "usage": {"prompt_tokens": -5}},
+]
+
+
+@pytest.mark.parametrize("response", UNKNOWN)
+def test_no_figure_is_taken_from_what_is_no_known_response(client: TestClient, response: dict[str, Any]) -> None:
+    """How it begins is kept in the notes, so that what it says of tokens is not lost without a word."""
+    answer = client.post("/api/capture", json={**pair(), "response": response})
+    assert (answer.status_code, answer.json()["remarks"]) == (201, [])
+    stored = storage.library().get(answer.json()["transcript"])
+    assert stored.notes == (f"call 1 failed: {json.dumps(response, separators=(',', ':'))}",)
+    assert (stored.calls[0].response, stored.calls[0].usage) == (None, Usage())
+
+
+ASKED = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+EMPTY: list[dict[str, Any]] = [
+    {**pair(), "response": {"object": "chat.completion", "choices": [], "usage": {"prompt_tokens": -5}}},
+    {"request": ASKED, "response": {"candidates": [], "usageMetadata": {"promptTokenCount": -5}}},
+]
+
+
+@pytest.mark.parametrize("body", EMPTY)
+def test_figures_of_a_response_without_a_message_are_looked_at(client: TestClient, body: dict[str, Any]) -> None:
+    answer = client.post("/api/capture", json=body)
+    [remark] = answer.json()["remarks"]
+    assert remark.startswith("The usage has -5, which is no number of tokens (input).")
+    [note] = storage.library().get(answer.json()["transcript"]).notes
+    assert note.startswith("call 1 failed: ")
 
 
 def test_cached_tokens_above_the_input_are_told(client: TestClient) -> None:
