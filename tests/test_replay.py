@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.config import strategy_kinds
 from core.plan import Action, Status
+from core.readers import read
 from core.readers.builder import TranscriptBuilder
 from core.replay import replay
 from core.runtime import ContextRuntime
@@ -17,6 +20,7 @@ from tests import talks
 from tests.cases import chat, tool_chat
 from tests.talks import DIALECTS, LISTS, said, step, user
 
+SAMPLES = Path(__file__).parents[1] / "sample_data"
 CJK = {"counter": {"kind": "cjk_estimate"}}
 
 
@@ -198,3 +202,18 @@ def test_each_model_is_counted_by_its_own_tokenizer() -> None:
     named = replay(recorded(bodies), {"model": {"name": "gpt-4"}, "strategy": {"kind": "full_history"}})
     assert named.calls["in_window"][1] == alone[1]
     assert named.calls["in_window"][0] != alone[0]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in strategy_kinds() if kind != "as_captured"])
+@pytest.mark.parametrize("share", [1.0, 0.6])
+def test_nothing_changes_in_a_prompt_that_fits(kind: str, share: float) -> None:
+    """Of the published program nothing of the kind is promised: it summarises prompts of any size."""
+    (transcript, *_) = read(SAMPLES / "long_chat.json").transcripts
+    whole = replay(transcript, {"strategy": {"kind": "full_history"}}).calls["before"]
+    budget = {"soft_limit": int(max(whole) * share)}
+    fits = [call for call, tokens in enumerate(whole) if tokens <= budget["soft_limit"]]
+    made = replay(transcript, {"strategy": {"kind": kind}, "budget": budget})
+    assert [call for call in fits if made.plan(call).changed] == []
+    published = {"kind": "summarize_and_keep", "mode": "published"}
+    changed = replay(transcript, {"strategy": published, "budget": budget})
+    assert [call for call in fits if changed.plan(call).changed] == fits[1:]
