@@ -23,13 +23,16 @@ def window_contradicted(replay: Replay) -> Iterator[Finding]:
     if not beyond or window is None:
         return
     call = max(beyond, key=beyond.__getitem__)
-    calls, model = counted(len(beyond), "call", "was", "were"), _asked(replay, call)
+    known = f"the {window:,} that are known as the window of {_asked(replay, call)}"
+    several = (
+        f"{counted(len(beyond), 'call')} were answered with more tokens than {known}, the largest, call {call + 1},"
+    )
+    told = several if len(beyond) > 1 else f"Call {call + 1} was answered with more tokens than {known},"
     yield Finding(
         name="window_contradicted",
         level=Level.WARNING,
-        sentence=f"{calls} answered with more tokens than the {window:,} that are known as the window of {model}, the"
-        f" largest, call {call + 1}, with {beyond[call]:,}. So the window is larger, unless the report of a call adds"
-        " up several requests: set the window, on which the soft budget rests.",
+        sentence=f"{told} with {beyond[call]:,}. So the window is larger, unless the report of a call adds up several"
+        " requests: set the window, on which the soft budget rests.",
         call=call,
         figures={"calls": len(beyond), "largest": beyond[call], "window": window},
     )

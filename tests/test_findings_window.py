@@ -47,7 +47,9 @@ def test_an_answered_call_above_the_known_window_contradicts_it() -> None:
         " call 3, with 131,000. So the window is larger, unless the report of a call adds up several requests: set the"
         " window, on which the soft budget rests."
     )
-    assert told(answered(130_000))[0].sentence.startswith("1 call was answered with more tokens")
+    assert told(answered(130_000))[0].sentence.startswith(
+        "Call 1 was answered with more tokens than the 128,000 that are known as the window of gpt-4o, with 130,000."
+    )
 
 
 @pytest.mark.parametrize("inputs", [(WINDOW, WINDOW), (None, None), (0, 0)])

@@ -68,7 +68,8 @@ def explained(captured: Scorecard) -> str:
         "Differences are against what was captured; the best value of a row is coloured where it is no worse than"
         " that. Lost is what the recorded responses took from their prompts and a configuration would not have sent."
         f" {UPPER_BOUND} Prices are of the calls' dates ({captured.prices}), replies the recorded ones; unknown is not"
-        f" zero. A predicted cost is that of what the provider's cache should hold{bill}."
+        f" zero. A predicted cost is that of what the provider's cache should hold, or where nobody knows that, of the"
+        f" least that it may hold{bill}."
     )
 
 
