@@ -19,7 +19,16 @@ from .json_faults import json_fault
 from .rule_config import MatchConfig, RuleConfig
 from .settings import Refused, Settings, nearest
 from .shrinker_config import ShrinkerConfig, shrinker_models
-from .strategy_config import CapsConfig, Count, GroupConfig, Share, StrategyConfig, strategy_kinds, strategy_models
+from .strategy_config import (
+    MOST,
+    CapsConfig,
+    Count,
+    GroupConfig,
+    Share,
+    StrategyConfig,
+    strategy_kinds,
+    strategy_models,
+)
 
 __all__ = [
     "BudgetConfig",
@@ -38,9 +47,10 @@ class ModelConfig(Settings):
     """The model the prompts are for. A window of null is unknown."""
 
     name: str | None = None
-    window: Annotated[int, Field(gt=0, strict=True, description="hard window in tokens, from documentation")] | None = (
-        None
-    )
+    window: (
+        Annotated[int, Field(gt=0, le=MOST, strict=True, description="hard window in tokens, from documentation")]
+        | None
+    ) = None
     max_output: Annotated[Count, Field(description="tokens set aside for the answer")] | None = None
     dialect: Literal["openai_chat", "openai_responses", "anthropic", "gemini"] | None = None
 
@@ -130,28 +140,36 @@ def _file_text(path: Path) -> str:
 
 
 def _config_error(error: ValidationError) -> ConfigError:
-    """Return the first fault as key, problem and suggestion."""
-    first = error.errors()[0]
+    """Return the first fault, with the others."""
+    first, *more = dict.fromkeys(map(_fault, error.errors()))
+    key, problem, suggestion = first
+    return ConfigError(key, problem, suggestion, tuple(ConfigError(*other) for other in more))
+
+
+def _fault(first: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return a fault as key, problem and suggestion."""
     place = [str(part) for part in first["loc"]]
     kind = _without_kind(place)
     context = first.get("ctx", {})
     refused = context.get("error")
     if isinstance(refused, Refused):
         key = ".".join([*place, refused.under] if refused.under else place)
-        return ConfigError(key, refused.problem, refused.suggestion)
+        return key, refused.problem, refused.suggestion
     key = ".".join(place) or "configuration"
     if first["type"] == "extra_forbidden":
-        return ConfigError(key, "there is no such setting.", _nearest(place, kind))
+        return key, "there is no such setting.", _nearest(place, kind)
     if first["type"] in ("union_tag_invalid", "union_tag_not_found"):
         known = ", ".join(shrinker_models() if place[0] == "shrink" else strategy_kinds())
         given = context.get("tag")
         problem = f"there is no {given!r}." if given else "it is missing."
-        return ConfigError(f"{key}.kind", problem, f"Use one of {known}.")
+        return f"{key}.kind", problem, f"Use one of {known}."
     wrong = type_fault(first["type"], first["input"])
     if wrong is not None:
-        return ConfigError(key, *wrong)
+        return key, *wrong
+    if first["type"] == "less_than_equal":
+        return key, f"this is more than {context['le']:,}, the most that is taken.", ""
     message = first["msg"].removeprefix("Value error, ")
-    return ConfigError(key, message[0].lower() + message[1:] + ("" if message.endswith(".") else "."))
+    return key, message[0].lower() + message[1:] + ("" if message.endswith(".") else "."), ""
 
 
 def _without_kind(place: list[str]) -> str | None:

@@ -28,7 +28,9 @@ from .strategies.masking import FIELDS
 from .strategies.required_reserve import LABELS
 from .strategies.span_triage import STUB
 
-Count = Annotated[int, Field(ge=0, strict=True)]
+MOST = 2**53 - 1
+"""The largest whole number that every reader of JSON takes exactly; no count of tokens or messages comes near it."""
+Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
 Share = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 KEEP_UNITS = ("turns", "steps", "messages", "tokens")
 

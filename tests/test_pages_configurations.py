@@ -114,7 +114,7 @@ def test_what_is_too_large_is_refused_with_a_sentence(page: Open, store: Library
     app.file_uploader[0].upload("large.json", LARGE.encode() + b" " * (1 << 20))
     run(app)
     app.button(key="config_import_now").click()
-    assert said.replace("1.0", "2.0") in shown(run(app))
+    assert said.replace("1.0", "2.0").replace("configuration", "large.json") in shown(run(app))
     assert [saved.name for saved in store.configs.list()] == [NAME]
 
 
@@ -126,6 +126,58 @@ def test_a_name_that_is_too_long_is_a_sentence(page: Open, store: Library) -> No
     app.button(key="a_save").click()
     assert said in shown(run(app))
     assert [saved.name for saved in store.configs.list()] == [NAME]
+
+
+FAULTY = {
+    "strategy": {"kind": "keep_last", "keep_trns": 4},
+    "budget": {"soft_limit": 10**30, "reserve_ratio": "much"},
+    "colour": "red",
+}
+FAULTS = [
+    "budget.reserve_ratio: a number is expected, and this is the text 'much'.",
+    "budget.soft_limit: this is more than 9,007,199,254,740,991, the most that is taken.",
+    "strategy.keep_trns: there is no such setting.",
+    "colour: there is no such setting.",
+]
+
+
+@pytest.mark.parametrize("file", ["", "broken.json"])
+def test_all_that_is_wrong_with_a_configuration_is_said_at_once_and_in_which_file(page: Open, file: str) -> None:
+    app = page(PAGE)
+    if file:
+        app.file_uploader[0].upload(file, json.dumps(FAULTY).encode())
+    else:
+        app.text_area(key="config_text_0").set_value(json.dumps(FAULTY))
+    run(app)
+    app.button(key="config_import_now").click()
+    (error,) = errors_in_popover(run(app), "Import")
+    said = [part.splitlines()[0].replace("**", "").rstrip() for part in error.split("\n\n")]
+    assert said == [f"{file}, {fault}" if file else fault for fault in FAULTS]
+
+
+@pytest.mark.parametrize("text", ["{broken", "[1, 2]"])
+def test_a_file_that_is_no_configuration_goes_by_its_name(page: Open, text: str) -> None:
+    app = page(PAGE)
+    app.file_uploader[0].upload("broken.json", text.encode())
+    run(app)
+    app.button(key="config_import_now").click()
+    (error,) = errors_in_popover(run(app), "Import")
+    assert error.startswith("**broken.json**: this is not ")
+
+
+def test_a_configuration_that_was_measured_on_nothing_here_says_what_it_opens_on(page: Open, store: Library) -> None:
+    store.configs.save("by hand", OTHER)
+    newest, oldest = store.list(limit=10)[0], store.list(limit=10)[-1]
+    app = page(PAGE, config="by hand")
+    assert f"Compare opens it on “{newest.title}”." in shown(app)
+    assert "Compare opens it on" not in shown(page(PAGE, config=NAME))
+    app = page("inspect_transcript.py", transcript=str(oldest.id))
+    app.switch_page(PAGE)
+    app.query_params["config"] = "by hand"
+    assert f"Compare opens it on “{oldest.title}”." in shown(run(app))
+    assert compare_address(store, store.configs.get("by hand"))["transcript"] == str(newest.id)
+    app.button(key="config_compare").click()
+    assert str(oldest.title) in run(app).title[0].value.replace("\\", "")
 
 
 def test_a_file_without_a_name_goes_by_its_file_name(page: Open, store: Library) -> None:
@@ -154,7 +206,8 @@ def test_compare_opens_it_beside_the_whole_history(store: Library) -> None:
     assert said["rules"] == []
     assert address["transcript"] == id_of(store)
     unmeasured = {key: value for key, value in saved.body.items() if key != "provenance"}
-    assert "transcript" not in compare_address(store, store.configs.save(NAME, unmeasured))
+    newest = store.list(limit=1)[0]
+    assert compare_address(store, store.configs.save(NAME, unmeasured))["transcript"] == str(newest.id)
 
 
 def test_compare_opens_the_transcript_that_it_was_measured_on(page: Open, store: Library) -> None:

@@ -23,10 +23,14 @@ def edge() -> Iterator[None]:
 def show_error(error: PromptInspectorError) -> None:
     """Show what went wrong, where, and what to do."""
     if isinstance(error, ConfigError):
-        todo = on_screen(error.suggestion) if error.key == "budget" else error.suggestion
-        st.error(f"**{escaped(error.key)}**: {escaped(error.problem)}  \n{escaped(todo)}")
+        st.error("\n\n".join(map(_told, (error, *error.more))))
     else:
         st.error(escaped(str(error)))
+
+
+def _told(error: ConfigError) -> str:
+    todo = on_screen(error.suggestion) if error.key == "budget" else error.suggestion
+    return f"**{escaped(error.key)}**: {escaped(error.problem)}" + (f"  \n{escaped(todo)}" if todo else "")
 
 
 FIELDS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -15,14 +16,14 @@ from core.config import Configuration, load_config
 from core.errors import ConfigError
 from core.json_faults import json_fault
 from core.wording import counted
-from storage import Library
+from storage import Library, NotFound, Summary
 from storage.configs import SavedConfig
 
 from .comparison import label, written
 from .edge import edge, escaped, show_error
 from .limits import as_shown
 from .production import needs, snippet
-from .state import TRANSCRIPT
+from .state import SEEN, TRANSCRIPT
 from .texts import bounded, file_name
 
 CONFIG, VERSION = "config", "version"
@@ -55,6 +56,8 @@ def config_table(configs: Sequence[SavedConfig]) -> pd.DataFrame:
 
 
 REFUSED = "cannot be used"
+WHOLE = "configuration"
+"""The key of a fault that is about a configuration as a whole."""
 
 
 def _loaded(saved: SavedConfig) -> Configuration | ConfigError:
@@ -135,18 +138,17 @@ def _actions(store: Library, saved: SavedConfig, usable: bool) -> None:
                 store.configs.delete(saved.name)
                 st.query_params.pop(CONFIG, None)
                 st.rerun()
+    if usable and (other := unmeasured_on(store, saved)):
+        st.caption(escaped(other))
 
 
 def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
     """Return the address of Compare with a configuration beside the whole history.
 
-    The transcript is the one that it was measured on, where that is in the library.
+    The transcript is the one that it was measured on, where that is in the library, else the one seen last.
     """
     config = load_config(saved.body)
-    given = saved.body.get("provenance")
-    provenance = given if isinstance(given, Mapping) else {}
-    measured = {str(entry.get("sha256")) for entry in _objects(provenance.get("transcripts"))}
-    found = store.named(measured)
+    found = _measured_on(store, saved) or _seen_last(store)
     said = {key: value for key, value in as_shown(config).items() if key not in ("provenance", "schema_version")}
     address = {"a": written({**said, "name": saved.name}), "b": written({"strategy": {"kind": "full_history"}})}
     parts = {
@@ -157,6 +159,32 @@ def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
         "model": config.model.name,
     }
     return address | {key: str(value) for key, value in parts.items() if value is not None}
+
+
+def _measured_on(store: Library, saved: SavedConfig) -> Summary | None:
+    given = saved.body.get("provenance")
+    provenance = given if isinstance(given, Mapping) else {}
+    return store.named({str(entry.get("sha256")) for entry in _objects(provenance.get("transcripts"))})
+
+
+def _seen_last(store: Library) -> Summary | None:
+    """Return the transcript that this session saw last, else the newest one; None without any."""
+    seen = st.session_state.get(SEEN)
+    with suppress(NotFound):
+        if seen is not None:
+            return store.summary(seen)
+    return next(iter(store.list(limit=1)), None)
+
+
+def unmeasured_on(store: Library, saved: SavedConfig) -> str:
+    """Return on which transcript Compare opens where it is none that this was measured on; "" where it is one."""
+    if _measured_on(store, saved):
+        return ""
+    other = _seen_last(store)
+    if other is None:
+        return "There is no transcript to compare it on."
+    title = other.title or "Untitled transcript"
+    return f"No transcript that it was measured on is here: Compare opens it on “{title}”."
 
 
 def provenance_text(provenance: Any) -> str:
@@ -206,11 +234,20 @@ def importer(store: Library) -> None:
 def _import_now(store: Library, file: UploadedFile | None, text: str) -> None:
     """Store what was dropped or pasted, and show it. ConfigError if it cannot be used."""
     name = PurePosixPath(file.name).stem if file else "pasted configuration"
-    saved = import_config(store, name, file.getvalue().decode("utf-8", "replace") if file else text)
+    try:
+        saved = import_config(store, name, file.getvalue().decode("utf-8", "replace") if file else text)
+    except ConfigError as error:
+        raise (in_file(error, file.name) if file else error) from None
     st.session_state["config_imported"] = f"Imported as version {saved.version} of {saved.name}."
     st.session_state["config_round"] += 1
     st.query_params[CONFIG] = saved.name
     st.rerun()
+
+
+def in_file(error: ConfigError, file: str) -> ConfigError:
+    """Return an error, and those beside it, with the name of the file that it is about."""
+    key = file if error.key == WHOLE else f"{file}, {error.key}"
+    return ConfigError(key, error.problem, error.suggestion, tuple(in_file(other, file) for other in error.more))
 
 
 def import_config(store: Library, name: str, text: str) -> SavedConfig:
@@ -218,13 +255,13 @@ def import_config(store: Library, name: str, text: str) -> SavedConfig:
     size = len(text.encode("utf-8", "replace"))
     if size > LARGEST * MEGABYTE:
         problem = f"this has {size / MEGABYTE:,.1f} MB, and at most {LARGEST} MB are taken."
-        raise ConfigError("configuration", problem, "If it is a transcript, add it on the page Library.")
+        raise ConfigError(WHOLE, problem, "If it is a transcript, add it on the page Library.")
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError("configuration", f"this is not JSON: {json_fault(error)}.", "Export it again.") from None
+        raise ConfigError(WHOLE, f"this is not JSON: {json_fault(error)}.", "Export it again.") from None
     if not isinstance(body, dict):
-        raise ConfigError("configuration", "this is not an object.", "Export it again.")
+        raise ConfigError(WHOLE, "this is not an object.", "Export it again.")
     config = load_config(body)
     return store.configs.save(config.name or name, body, note="imported")
 
