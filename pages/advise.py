@@ -14,7 +14,7 @@ from pages.parts.advice_state import (
     options,
     remember,
 )
-from pages.parts.comparison import suggested_budget
+from pages.parts.comparison import suggested_budget, window_told
 from pages.parts.findings_view import finding_list
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
@@ -35,6 +35,9 @@ with right.container(horizontal=True, horizontal_alignment="right", vertical_ali
     take_along(opened)
     limits = limit_controls(opened.transcript, SOFT)
     keep_typed(opened, limits)
+window = limits.config(opened.transcript, {"kind": "full_history"}).model.window
+if told := window_told(limits.budget["soft_limit"], window):
+    right.caption(told, text_alignment="right")
 chosen = options(len(opened.transcript.calls))
 remember(opened)
 

@@ -6,6 +6,7 @@ from pages.parts import charts, head
 from pages.parts.bill_view import bill_popover
 from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import limits_in_address, limits_of_recorded
+from pages.parts.comparison import window_told
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.opening import opened_transcript
@@ -32,6 +33,8 @@ if not opened.transcript.calls:
 config = limits.config(opened.transcript, {"kind": "as_captured"})
 captured = opened.replay(config)
 found = opened.figures(config)
+if told := window_told(limits.budget["soft_limit"], config.model.window):
+    right.caption(told, text_alignment="right")
 lines = limits.lines(config)
 head.cards(found, captured, config)
 

@@ -389,3 +389,13 @@ def test_a_window_that_leaves_nothing_is_explained_by_the_fields_of_the_page(
     named = re.findall("“(.+?)”", said)
     assert named and set(named) <= labels
     assert not re.search(r"model\.|budget\.", said)
+
+
+@pytest.mark.parametrize(("name", "key"), [("inspect_transcript.py", "soft"), (PAGE, "budget"), ("advise.py", "soft")])
+@pytest.mark.parametrize(("soft", "is_told"), [(10**9, True), (128_001, True), (128_000, False), (5_000, False)])
+def test_every_page_says_where_the_window_is_the_limit(
+    page: Open, store: Library, name: str, key: str, soft: int, is_told: bool
+) -> None:
+    app = page(name, transcript=id_of(store), **{key: str(soft)})
+    said = "The window of 128,000 tokens is smaller than the soft limit, and is the limit."
+    assert (said in shown(app)) is is_told

@@ -59,8 +59,8 @@ def limit_told(soft: int | None, beside: int, peak: int, window: int | None, flo
     """
     if soft is None:
         return ""
-    if window is not None and soft > window:
-        return f"The window of {counted(window, 'token')} is smaller than the soft limit, and is the limit."
+    if told := window_told(soft, window):
+        return told
     if soft == suggested_budget(peak, floor):
         more = f"; {beside:,} more {agreeing(beside, 'is', 'are')} left for what is not recorded" if beside else ""
         return f"{_suggested_as(soft, peak, floor)}{more}."
@@ -69,6 +69,13 @@ def limit_told(soft: int | None, beside: int, peak: int, window: int | None, flo
     return (
         f"Of a budget of {soft + beside:,}, {beside:,} {agreeing(beside, 'is', 'are')} left for what is not recorded."
     )
+
+
+def window_told(soft: int | None, window: int | None) -> str:
+    """Return that a window takes the place of a soft limit above it, as a sentence; "" where it does not."""
+    if soft is None or window is None or soft <= window:
+        return ""
+    return f"The window of {counted(window, 'token')} is smaller than the soft limit, and is the limit."
 
 
 def _suggested_as(soft: int, peak: int, floor: int) -> str:
