@@ -23,10 +23,8 @@ from tests.test_pages_compare_form import edit
 __all__ = ["page", "sample_database", "store"]
 
 PAGE = "compare.py"
-BUDGET = 4500
-HALFWAY = 5100
-"""What is suggested for the sample, of which every call carries 1,293 tokens."""
-"""Half of the support run's peak of about 9,000 tokens, rounded to two digits."""
+BUDGET, HALFWAY = 4500, 5100
+"""Half of the support run's peak, and what is suggested: halfway from the 1,293 tokens that every call carries."""
 SUGGESTED: list[dict[str, Any]] = [
     {"kind": "keep_last", "keep_turns": 2},
     {"kind": "summarize_and_keep", "keep_turns": 2, "min_turns": 0, "min_steps": 0},
