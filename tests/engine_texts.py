@@ -11,7 +11,7 @@ from core.errors import RequestError
 from core.marks import SUMMARY
 from core.plan import Action
 from core.runtime import ContextRuntime, Hints, Result
-from core.spans import Span
+from core.spans import Span, SpanKind
 from tests.engine_bodies import Wire
 from tests.engine_values import PUT_IN
 
@@ -58,7 +58,10 @@ def everything(body: Wire, dialect: str) -> str:
 
 
 def check_put_in(result: Result, spans: dict[str, Span]) -> None:
-    """What a strategy wrote carries its marker, and tells nothing of what an earlier assembly wrote."""
+    """What a strategy wrote carries its marker, and tells nothing of what an earlier assembly wrote.
+
+    A stub that stands as a tool's result goes with its call where the exchange is summarised.
+    """
     for made in result.decisions:
         text = made.replacement
         if text is None:
@@ -69,8 +72,10 @@ def check_put_in(result: Result, spans: dict[str, Span]) -> None:
             assert PUT_IN not in text, "what was put in before is told again"
         if made.action is Action.SUMMARISE:
             assert marks.is_injected(text)
-        if made.span_id in spans and made.action is not Action.KEEP:
-            assert not marks.is_injected(spans[made.span_id].text), "what was put in before is replaced"
+        span = spans.get(made.span_id)
+        exchange = made.action is Action.SUMMARISE and span is not None and span.kind is SpanKind.TOOL_RESULT
+        if span is not None and made.action is not Action.KEEP and not exchange:
+            assert not marks.is_injected(span.text), "what was put in before is replaced"
 
 
 def check_restore(

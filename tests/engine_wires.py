@@ -145,7 +145,7 @@ def system(body: Wire, dialect: str) -> list[Any]:
 def pictures(value: Any) -> Iterator[str]:
     if isinstance(value, Mapping):
         if "image_url" in value or "inlineData" in value:
-            yield dump(value)
+            yield dump({key: inner for key, inner in value.items() if key != "cache_control"})  # which moves on
         else:
             for inner in value.values():
                 yield from pictures(inner)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from core.config import load_config
 from core.dialects import dialect
 from core.runtime import ContextRuntime
 from core.wire import dump
@@ -150,3 +151,37 @@ def test_a_changed_head_alone() -> None:
     config = {"strategy": {"kind": "full_history"}, "shrink": [{"kind": "dedupe_instructions"}]}
     [part] = ContextRuntime.load(config).assemble(head).request["systemInstruction"]["parts"]
     assert part["text"].count("Be brief") == 1
+
+
+SIGNED = {"thoughtSignature": "c2ln"}
+LONG_ANSWER = "Order A-1009 of alpha beta was paid on 2026-03-04, and its parcel left the house on the day after that."
+
+
+@pytest.mark.parametrize(
+    ("parts", "role"),
+    [
+        ([{"text": LONG_ANSWER}], "user"),
+        ([{"text": "so far so good", "thought": True}, {"text": LONG_ANSWER}], "model"),
+        ([{"text": LONG_ANSWER, **SIGNED}], "model"),
+        ([PICTURE, {"text": LONG_ANSWER}], "model"),
+    ],
+    ids=["text alone", "thinking", "signature", "picture"],
+)
+def test_a_shortened_answer_before_a_call_keeps_the_thinking_that_led_to_it(
+    parts: list[dict[str, Any]], role: str
+) -> None:
+    """What is text alone may not stand there as the model's; what holds more stood there in the given request."""
+    call = {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}, "id": "c1"}, **SIGNED}]}
+    result = {"functionResponse": {"name": "look", "response": {"result": "ok"}, "id": "c1"}}
+    contents = [USER, {"role": "model", "parts": parts}, call, {"role": "user", "parts": [result]}, USER]
+    config = {
+        "model": {"dialect": "gemini"},
+        "rules": [{"match": {"kind": "assistant"}, "max_tokens": 15}],
+        "strategy": {"kind": "as_captured"},
+    }
+    result = ContextRuntime(load_config(config)).assemble({"contents": contents})
+    sent = result.request["contents"][1]
+    assert sent["role"] == role and LONG_ANSWER not in dump(sent)
+    assert [part for part in sent["parts"] if "text" not in part or "thought" in part] == [
+        part for part in parts if "text" not in part or "thought" in part
+    ]

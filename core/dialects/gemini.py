@@ -100,12 +100,13 @@ class Gemini:
     def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
         """Return the conversation with new texts right before a function call as the user's: none may follow a model's.
 
-        A request in which a function call follows another content of the model is refused.
+        A request in which a function call follows another content of the model is refused. A content that holds more
+        than text, such as the thinking that led to the call, was the model's in the given request too, and stays so.
         """
         known = set(map(id, given))
         following = (*sent[1:], None)  # one too many where nothing is sent
         return [
-            {**wire, "role": "user"} if id(wire) not in known and _is_models(wire) and _calls(after) else wire
+            {**wire, "role": "user"} if id(wire) not in known and _is_models_text(wire) and _calls(after) else wire
             for wire, after in zip(sent, following, strict=False)
         ]
 
@@ -150,8 +151,9 @@ def _is_text(part: Any) -> bool:
     return isinstance(text, str) and text != ""
 
 
-def _is_models(wire: Wire) -> bool:
-    return wire.get("role") == "model" and not _calls(wire)
+def _is_models_text(wire: Wire) -> bool:
+    parts = wire.get("parts") or ()
+    return wire.get("role") == "model" and all(isinstance(part, Mapping) and part.keys() == {"text"} for part in parts)
 
 
 def _calls(wire: Any) -> bool:
