@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.browser.driver import Viewer
+from tests.browser.test_advise import number_of
 
 Open = Callable[..., Viewer]
 READABLE = 4.5
@@ -33,8 +34,8 @@ def contrast(first: list[float], second: list[float]) -> float:
 @pytest.mark.parametrize(
     ("path", "opener", "label"),
     [
-        ("/compare", "Edit", "Apply"),
-        ("/advise?soft=4000", None, "Use this"),
+        ("/compare?transcript={number}", "Edit", "Apply"),
+        ("/advise?soft=30000&transcript={number}", None, "Use this"),
         ("/configurations", None, "Download"),
         ("/configurations", "Delete", "Delete all versions"),
     ],
@@ -42,7 +43,7 @@ def contrast(first: list[float], second: list[float]) -> float:
 def test_the_text_of_a_primary_button_can_be_read(
     view: Open, path: str, opener: str | None, label: str, dark: bool
 ) -> None:
-    viewer = view(path, dark=dark, width=1280)
+    viewer = view(path.format(number=number_of(view, "coding_agent")), dark=dark, width=1280)
     if opener:
         viewer.page.get_by_role("button", name=opener).first.click()
     button = viewer.page.get_by_role("button", name=label).and_(
