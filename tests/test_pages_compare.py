@@ -116,7 +116,7 @@ def test_a_strategy_within_its_limit_is_told_of_a_bill_that_is_not(page: Open, s
         "In 20 of 20 calls, keep_last · 2 turns keeps to the soft budget of 4,500 by what it is given, but not by what"
         " is sent: what is not recorded comes on top."
     ) in shown(app)
-    assert "Sent beside it, in tokens a call: about 20,000." in shown(app)
+    assert "Sent beside it, in tokens a call: 20,000." in shown(app)
 
 
 def test_what_is_left_beside_a_limit_is_kept_for_coming_back(page: Open, store: Library) -> None:

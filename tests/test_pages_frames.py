@@ -11,7 +11,17 @@ from core.readers.builder import TranscriptBuilder
 from core.replay import Replay, replay
 from core.sent_sizes import sizes_of
 from core.transcript import Fidelity, Transcript, Usage
-from pages.parts.figures import about, corrected, exactness, fidelity, figures, lines_told, missing_range
+from pages.parts.figures import (
+    Figures,
+    about,
+    corrected,
+    exactness,
+    fidelity,
+    figures,
+    lines_told,
+    missing_range,
+    missing_told,
+)
 from pages.parts.frames import (
     Block,
     Change,
@@ -285,3 +295,16 @@ def test_lines_say_what_is_sent_beside_them(reported: tuple[int, ...], lacks: tu
 def test_what_only_some_calls_report_is_not_said_of_every_call(least: int) -> None:
     assert missing_range(least, least, "reported in 1 of 2 calls") == "reported in 1 of 2 calls"
     assert missing_range(least, 90, "reported in 2 of 3 calls") == f"{least} to 90 a call"
+
+
+@pytest.mark.parametrize(
+    ("missing", "least", "most", "said"),
+    [
+        (None, 0, 0, "unknown"),
+        (0, -5, 0, "0"),
+        (15_548, 15_548, 15_548, "15,548"),
+        (15_548, 15_000, 16_100, "about 16,000"),
+    ],
+)
+def test_what_all_calls_have_alike_is_told_exactly(missing: int | None, least: int, most: int, said: str) -> None:
+    assert missing_told(Figures(9, 0, 9, 0, 0, 0, None, 0, None, missing, least, most)) == said

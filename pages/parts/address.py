@@ -69,7 +69,7 @@ def sentence(name: str, text: str, value: Any) -> str:
 
 def _is_same(text: str, value: Any) -> bool:
     if _is_number(value):
-        return number_in(text) == value
+        return bool(number_in(text) == value)
     return text.casefold() == str("" if value is None else value).casefold()
 
 

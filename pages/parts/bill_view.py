@@ -109,8 +109,9 @@ def counter_in_use(captured: Replay, model: str) -> Counter:
 def is_in_use(found: Drift, counter: Counter) -> bool:
     """Return whether a counter has a factor already that the fitted one cannot be told from."""
     fit = found.scale
-    same = isinstance(counter, TiktokenCounter) and counter.encoding_name == found.encoding
-    return same and fit is not None and fit.low <= counter.scale <= fit.high
+    if fit is None or not isinstance(counter, TiktokenCounter) or counter.encoding_name != found.encoding:
+        return False
+    return fit.low <= counter.scale <= fit.high
 
 
 def factor_told(found: Drift, counter: Counter) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import pandas as pd
@@ -58,7 +58,7 @@ def limit_lines(limits: Sequence[Limit], top: float, on_right: bool, dark: bool)
 
 def _name(base: alt.Chart, place: int, below: bool, on_right: bool, dark: bool) -> list[alt.Chart]:
     x = alt.value(alt.ExprRef(f"width - {LABEL_WIDTH * place}")) if on_right else alt.value(LABEL_WIDTH * place)
-    where = {
+    where: dict[str, Any] = {
         "align": "right" if on_right else "left",
         "baseline": "top" if below else "bottom",
         "dx": -4 if on_right else 4,

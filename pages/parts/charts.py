@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import pandas as pd
@@ -123,7 +123,7 @@ def lines(
 def _legend(symbol: str = "square", names: Iterable[str] = ()) -> alt.Legend:
     """Return a legend; long names in it are cut, and whole in the tooltip of every bar."""
     cut = {name: cut_name(name) for name in names if cut_name(name) != name}
-    shown = {"labelExpr": f"{json.dumps(cut)}[datum.label] || datum.label"} if cut else {}
+    shown: dict[str, Any] = {"labelExpr": f"{json.dumps(cut)}[datum.label] || datum.label"} if cut else {}
     return alt.Legend(
         title=None, orient="top", labelLimit=400, symbolType=symbol, symbolStrokeWidth=3, columnPadding=14, offset=4,
         **shown,
@@ -137,7 +137,7 @@ def _ends(columns: pd.DataFrame) -> list[float]:
 
 def _place(columns: pd.DataFrame, axis: str, field: str = "left") -> alt.X:
     scale = alt.Scale(domain=_ends(columns), nice=False)
-    few = {"values": columns["place"].tolist()} if len(columns) <= FEWEST_PLACES else {}
+    few: dict[str, Any] = {"values": columns["place"].tolist()} if len(columns) <= FEWEST_PLACES else {}
     return alt.X(f"{field}:Q", scale=scale, title=axis, axis=alt.Axis(grid=False, tickMinStep=1, format="d", **few))
 
 

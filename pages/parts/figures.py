@@ -156,7 +156,7 @@ def lines_told(found: Figures, sizes: Sizes) -> str:
     """Return the sentence on what is sent beside the lines of strategies, which see what is recorded; "" if nothing."""
     if found.missing:
         recorded = " Lines and the soft limit are about what is recorded, which is all that a strategy sees."
-        return f"{recorded} Sent beside it, in tokens a call: about {about(found.missing)}."
+        return f"{recorded} Sent beside it, in tokens a call: {missing_told(found)}."
     if sizes.is_unknown:
         return f" Lines are what is recorded{sizes.beside}."
     return " Lines are as counted; the provider reported less." if found.least_missing < 0 else ""
@@ -199,6 +199,14 @@ def missing_range(least: int, most: int, partly: str = "") -> str:
 
 def _between(least: int, most: int) -> str:
     return (f"{least:,}" if least == most else f"{least:,} to {most:,}").replace("-", "−")
+
+
+def missing_told(found: Figures) -> str:
+    """Return how much is not recorded: exactly where all calls have the same, else roughly; "unknown" if it is."""
+    if found.missing is None:
+        return "unknown"
+    known = found.least_missing == found.most_missing or not found.missing
+    return f"{found.missing:,}" if known else f"about {about(found.missing)}"
 
 
 def about(tokens: int) -> str:

@@ -18,7 +18,7 @@ from core.transcript import ROOT, Fidelity, Transcript
 from core.wording import counted
 
 from .edge import escaped
-from .figures import Figures, about, fidelity, floor_told, missing_range
+from .figures import Figures, fidelity, floor_told, missing_range, missing_told
 from .loading import Opened
 from .previews import one_line
 from .texts import cut_name
@@ -128,7 +128,7 @@ def budget_share(soft: int | None, sizes: Sizes, recorded: int) -> str:
     """Return which share of the soft budget a prompt of so many recorded tokens has as sent."""
     if not soft:
         return "no limit set" if soft is None else "over any budget"
-    share = f"{1 - sizes.free(recorded):.0%}"
+    share = f"{1 - sizes.free(recorded):,.0%}"
     return f"at least {share} of budget" if sizes.is_unknown else f"{share} of soft budget"
 
 
@@ -176,8 +176,7 @@ def _missing(cell: st.delta_generator.DeltaGenerator, found: Figures) -> None:
     if found.missing is None:
         _card(cell, "Not recorded", "unknown", "no usage reported", help_text)
         return
-    known = found.least_missing == found.most_missing or not found.missing
-    value = f"{found.missing:,}" if known else f"about {about(found.missing)}"
+    value = missing_told(found)
     note = missing_range(found.least_missing, found.most_missing, found.partly)
     if found.least_missing < 0 and found.most_missing <= 0:  # a card of a narrow page cuts its end
         help_text = f"{help_text} In tokens a call, {note}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -93,7 +94,7 @@ def _summary(files: Sequence[ImportedFile]) -> None:
             st.markdown("\n".join(_listed("Read with a remark:", remarks)))
 
 
-def _widths() -> dict[str, object]:
+def _widths() -> dict[str, Any]:
     """Return columns as wide as their numbers need, so that the reasons have the rest."""
     numbers = {name: st.column_config.NumberColumn(width=86, format="localized") for name in COUNTS}
     texts = {"file": 230, "format": 120, "not read": 480}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -73,7 +74,7 @@ def explained(captured: Scorecard) -> str:
     )
 
 
-def _score_columns(names: Sequence[str]) -> Mapping[str, object]:
+def _score_columns(names: Sequence[str]) -> Mapping[str, Any]:
     """Return the columns of the scorecard: the names of its measures are never cut."""
     narrow = len(names) >= NARROW
     columns = {name: named_column(name, narrow=narrow, alignment="right") for name in (CAPTURED, *names)}

@@ -6,7 +6,7 @@ bar drops what no widget binds, so the session remembers it and puts it back int
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import streamlit as st
 
@@ -52,7 +52,7 @@ def know(summaries: Iterable[Summary]) -> None:
     _titles().update((summary.id, summary.title) for summary in summaries)
 
 
-def forget(transcript_ids: Iterable[int]) -> None:
+def forget(transcript_ids: Collection[int]) -> None:
     """Show none of these on the next page without being asked: this viewer has deleted them."""
     if st.session_state.get(SEEN) in transcript_ids:
         st.session_state.pop(SEEN)
