@@ -1,7 +1,10 @@
 """Requests read into units, each as far as it is new.
 
 Where only what hints say about single spans changes, or what rules say of an age, all units are given anew, but for
-the most part they are the same objects: those of which another thing is said are made anew.
+the most part they are the same objects: those of which another thing is said are made anew. They are counted once all
+the same, but their sums and what a strategy knows of them are made from the beginning: where hints name other spans
+with each call, or rules ask for an age, the work grows with the length of the prompts of all calls that say so, and
+not with the transcript alone.
 """
 
 from __future__ import annotations
