@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from core.wire import dump
 from storage import Library
 from tests.pages_app import Open, id_of, page, run, sample_database, store
-from tests.test_pages_compare import BUDGET, hidden
+from tests.test_pages_compare import HALFWAY, hidden
 
 __all__ = ["page", "sample_database", "store"]
 
@@ -56,7 +56,7 @@ def test_the_address_comes_first(one: str, other: str, page: Open, store: Librar
 def test_what_compare_suggests_is_no_limit_of_other_pages(path: str, page: Open, store: Library) -> None:
     number = id_of(store)
     app = page("compare.py", transcript=number)
-    assert limit(app, "compare.py") == BUDGET
+    assert limit(app, "compare.py") == HALFWAY
     assert limit(go(app, path, number), path) is None
 
 
@@ -65,7 +65,7 @@ def test_a_limit_taken_out_stays_out(path: str, page: Open, store: Library) -> N
     number = id_of(store)
     app = typed(typed(page(path, transcript=number), path, 3_200), path, None)
     assert limit(app, path) is None
-    assert limit(go(app, "compare.py", number), "compare.py") == BUDGET
+    assert limit(go(app, "compare.py", number), "compare.py") == HALFWAY
     assert limit(go(app, path, number), path) is None
 
 

@@ -212,7 +212,7 @@ def _believed(value: float) -> Cell:
 
 def _violations(card: Scorecard) -> Cell:
     sample = (
-        f" ({card.violations_checked:,} of {card.changed:,} calls checked)"
+        f" ({card.violations_checked:,} of {counted(card.changed, 'call')} checked)"
         if card.violations_checked < card.changed
         else ""
     )
