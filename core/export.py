@@ -28,7 +28,8 @@ __all__ = ["as_json", "exported", "golden_calls", "model_name", "pinned"]
 
 def model_name(transcript: Transcript) -> str | None:
     """Return the one model that a transcript's requests name, else the one that answered; None if there are more."""
-    asked = {head.get("model") for head in transcript.heads}
+    heads = {transcript.heads[call.head].get("model") for call in transcript.calls}
+    asked = heads or {head.get("model") for head in transcript.heads}
     names = transcript.models if asked <= {None} else tuple(asked)
     return names[0] if len(names) == 1 and isinstance(names[0], str) else None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
 from pathlib import Path
@@ -155,7 +156,10 @@ def test_a_transcript_without_calls_has_no_golden_ones() -> None:
     ],
 )
 def test_the_model_is_the_one_asked_for(asked: str | None, answered: str | None, name: str | None) -> None:
-    assert model_name(conversation(asked, answered=answered)) == name
+    transcript = conversation(asked, answered=answered)
+    assert model_name(transcript) == name
+    unused = replace(transcript, heads=(*transcript.heads, {"messages": [], "model": "other"}))
+    assert model_name(unused) == name, "a head that no call has names nothing"
 
 
 def test_two_models_are_not_pinned_to_one() -> None:

@@ -231,7 +231,7 @@ def test_what_is_not_recorded_counts_against_the_budget(page: Open, store: Libra
     assert "and about 3,000 not recorded of 7,000 tokens" in said
     assert "It fits" not in "\n".join(title.value for title in app.subheader)
     assert "not known: the system prompt is not recorded; of the rest, the largest, user, has" in html_of(app)
-    assert "Compare opens with a soft limit of 4,000 tokens" in said
+    assert "“Use this” opens Compare with a soft limit of 4,000 tokens" in said
     app.button(key="use_advice").click()
     run(app)
     assert (app.query_params["budget"], app.query_params["beside"]) == ("4000", "3000")

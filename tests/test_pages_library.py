@@ -237,6 +237,12 @@ def test_the_line_of_many_files(
     assert summary_line([*container, *good, *bad]) == sentence
 
 
+def test_the_line_of_many_files_tells_what_was_read_in_part() -> None:
+    whole = ImportedFile("a", "openai_chat", 1, 1, 1, 2, 0, (), ())
+    files = [whole, replace(whole, problems=("line 2: no.",)), replace(whole, problems=("no.",), remarks=("odd.",))]
+    assert summary_line(files) == "3 transcripts from 3 files; 2 read in part, 1 read with a remark."
+
+
 @pytest.mark.parametrize(
     ("known", "repeated", "said"),
     [

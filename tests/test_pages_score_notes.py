@@ -128,3 +128,4 @@ def test_the_page_tells_the_bill_from_the_prediction(page: Open, store: Library,
     assert rows["Cost, predicted, US dollars"][0] == "3.3335"
     assert rows["Range of the predicted cost"][0] == "2.9936 to 9.6187"
     assert "53 replies are taken as counted" in shown(app) and FIRST in shown(app)
+    assert "counts the least as read, which is the most for such a call." in shown(app)

@@ -71,7 +71,7 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
         if found.dearer:
             st.caption(f":orange[:material/payments:] {escaped(found.dearer)}", width="content")
     if found.prompt.sizes.hidden:
-        st.caption(f"Compare opens with {_opens_with(found)}.")
+        st.caption(f"“Use this” opens Compare with {_opens_with(found)}.")
 
 
 def _opens_with(found: Advised) -> str:

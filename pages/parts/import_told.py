@@ -46,10 +46,12 @@ def summary_line(files: Sequence[ImportedFile]) -> str:
     transcripts, refused = sum(file.transcripts for file in files), sum(file.refused for file in files)
     if not transcripts:
         return f"Nothing was stored: {counted(refused, 'file')} refused."
+    partly = sum(bool(file.problems and file.transcripts) for file in files)
     remarked = sum(bool(file.remarks and file.transcripts) for file in files)
     number = counted(len(files), "file")
     said = f"{counted(transcripts, 'transcript')} from {f'{len(files) - refused:,} of ' if refused else ''}{number}"
     told = [f"{refused:,} {agreeing(refused, 'was', 'were')} refused"] if refused else []
+    told += [f"{partly:,} read in part"] if partly else []
     told += [f"{remarked:,} read with a remark"] if remarked else []
     return " ".join([f"{said}{'; ' if told else ''}{', '.join(told)}.", *_not_new(files)])
 

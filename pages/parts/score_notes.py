@@ -78,8 +78,11 @@ def _of_bounds(replays: Sequence[Replay]) -> str:
     totals = [made.cost.totals() for made in replays]
     if not any(is_wide(total["low"], total["high"]) for total in totals) or any(c.usd != c.high for c in calls):
         return ""
-    told = "Where that is unknown, a predicted cost counts the least as read, and is the most that it may be."
-    return told if calls else ""
+    if not calls:
+        return ""
+    told = "Where that is unknown, a predicted cost counts the least as read"
+    is_most = all(abs((total["usd_known"] or 0) - (total["high"] or 0)) < 1e-9 for total in totals)
+    return f"{told}, and is the most that it may be." if is_most else f"{told}, which is the most for such a call."
 
 
 def _of_each(

@@ -8,11 +8,15 @@ back may lead through an address without one, takes no other page's away.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
 
 from .address import just_opened
 from .limits import Limits
 from .loading import Opened
+from .state import keep_in_address
 
 SOFT = "soft"
 """The key of the soft limit on Inspect and Advise, and its name in the address."""
@@ -27,6 +31,9 @@ def take_along(opened: Opened) -> None:
     typed = typed_limit(opened)
     if just_opened() and typed is not None and SOFT not in st.query_params and st.session_state.get(SOFT) != typed:
         st.session_state[SOFT] = typed
+        # Streamlit writes it itself where its widget was shown before, and refuses anyone else's hand.
+        with suppress(StreamlitAPIException):
+            keep_in_address(SOFT, str(typed))
         st.rerun()
 
 
