@@ -154,7 +154,21 @@ def test_a_changed_head_alone() -> None:
 
 
 SIGNED = {"thoughtSignature": "c2ln"}
+CALL = {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}, "id": "c1"}, **SIGNED}]}
 LONG_ANSWER = "Order A-1009 of alpha beta was paid on 2026-03-04, and its parcel left the house on the day after that."
+
+
+def sent_before_a_call(parts: list[dict[str, Any]], *between: dict[str, Any], **settings: Any) -> dict[str, Any]:
+    """What is sent of an answer of the model's before a call, with what stands between them."""
+    result = {"functionResponse": {"name": "look", "response": {"result": "ok"}, "id": "c1"}}
+    contents = [USER, {"role": "model", "parts": parts}, *between, CALL, {"role": "user", "parts": [result]}, USER]
+    config = {"model": {"dialect": "gemini"}, "strategy": {"kind": "as_captured"}, **settings}
+    made = ContextRuntime(load_config(config)).assemble({"contents": contents})
+    found: dict[str, Any] = made.request["contents"][1]
+    return found
+
+
+CUT = {"rules": [{"match": {"kind": "assistant"}, "max_tokens": 15}]}
 
 
 @pytest.mark.parametrize(
@@ -171,17 +185,18 @@ def test_a_shortened_answer_before_a_call_keeps_the_thinking_that_led_to_it(
     parts: list[dict[str, Any]], role: str
 ) -> None:
     """What is text alone may not stand there as the model's; what holds more stood there in the given request."""
-    call = {"role": "model", "parts": [{"functionCall": {"name": "look", "args": {}, "id": "c1"}, **SIGNED}]}
-    result = {"functionResponse": {"name": "look", "response": {"result": "ok"}, "id": "c1"}}
-    contents = [USER, {"role": "model", "parts": parts}, call, {"role": "user", "parts": [result]}, USER]
-    config = {
-        "model": {"dialect": "gemini"},
-        "rules": [{"match": {"kind": "assistant"}, "max_tokens": 15}],
-        "strategy": {"kind": "as_captured"},
-    }
-    result = ContextRuntime(load_config(config)).assemble({"contents": contents})
-    sent = result.request["contents"][1]
+    sent = sent_before_a_call(parts, **CUT)
     assert sent["role"] == role and LONG_ANSWER not in dump(sent)
     assert [part for part in sent["parts"] if "text" not in part or "thought" in part] == [
         part for part in parts if "text" not in part or "thought" in part
     ]
+
+
+def test_an_answer_that_comes_to_stand_before_a_call_is_no_models() -> None:
+    """In the given request something stood between them, so nothing says that it may be the model's there."""
+    critic = {"role": "critic", "parts": [{"text": "hm"}]}
+    assert sent_before_a_call([PICTURE, {"text": LONG_ANSWER}], critic, **CUT)["role"] == "model"
+    sent = [{"role": "model", "parts": [PICTURE, {"text": "cut"}]}, CALL]
+    given = [{"role": "model", "parts": [PICTURE, {"text": LONG_ANSWER}]}, critic, CALL]
+    assert [wire["role"] for wire in GEMINI.in_turn(sent, given)] == ["user", "model"]
+    assert [wire["role"] for wire in GEMINI.in_turn(sent, [given[0], CALL])] == ["model", "model"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from ..errors import RequestError
@@ -100,13 +101,20 @@ class Gemini:
     def in_turn(self, sent: Sequence[Wire], given: Sequence[Wire]) -> list[Wire]:
         """Return the conversation with new texts right before a function call as the user's: none may follow a model's.
 
-        A request in which a function call follows another content of the model is refused. A content that holds more
-        than text, such as the thinking that led to the call, was the model's in the given request too, and stays so.
+        A request in which a function call follows another content of the model is refused. One that holds more than
+        text, such as the thinking that led to the call, stays the model's where the given request has one there too.
         """
         known = set(map(id, given))
+        after_models = {id(wire) for before, wire in pairwise(given) if _is_models(before)}
+
+        def is_users(wire: Wire, after: Wire | None) -> bool:
+            if id(wire) in known or not _is_models(wire) or not _calls(after):
+                return False
+            return _is_text_alone(wire) or id(after) not in after_models
+
         following = (*sent[1:], None)  # one too many where nothing is sent
         return [
-            {**wire, "role": "user"} if id(wire) not in known and _is_models_text(wire) and _calls(after) else wire
+            {**wire, "role": "user"} if is_users(wire, after) else wire
             for wire, after in zip(sent, following, strict=False)
         ]
 
@@ -151,9 +159,12 @@ def _is_text(part: Any) -> bool:
     return isinstance(text, str) and text != ""
 
 
-def _is_models_text(wire: Wire) -> bool:
-    parts = wire.get("parts") or ()
-    return wire.get("role") == "model" and all(isinstance(part, Mapping) and part.keys() == {"text"} for part in parts)
+def _is_models(wire: Wire) -> bool:
+    return wire.get("role") == "model" and not _calls(wire)
+
+
+def _is_text_alone(wire: Wire) -> bool:
+    return all(isinstance(part, Mapping) and part.keys() == {"text"} for part in wire.get("parts") or ())
 
 
 def _calls(wire: Any) -> bool:
