@@ -159,8 +159,8 @@ def _is_text(part: Any) -> bool:
     return isinstance(text, str) and text != ""
 
 
-def _is_models(wire: Wire) -> bool:
-    return wire.get("role") == "model" and not _calls(wire)
+def _is_models(wire: Any) -> bool:
+    return isinstance(wire, Mapping) and wire.get("role") == "model" and not _calls(wire)
 
 
 def _is_text_alone(wire: Wire) -> bool:
