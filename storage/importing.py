@@ -49,6 +49,11 @@ class ImportedFile:
         return not self.transcripts and bool(self.problems)
 
     @property
+    def read_in_part(self) -> bool:
+        """Whether some of it was taken and some could not be."""
+        return bool(self.transcripts and self.problems)
+
+    @property
     def known(self) -> int:
         """How many of its transcripts were in the library before the import."""
         return self.transcripts - self.new - self.repeated

@@ -211,12 +211,15 @@ def test_many_files_are_told_in_one_line_with_the_refused_ones(page: Open, store
     )
 
 
+ONE_REFUSED = "4 transcripts from 4 of 5 files; 1 was refused."
+
+
 @pytest.mark.parametrize(
     ("read", "new", "refused", "remarked", "sentence"),
     [
         (4, 4, 0, 0, "4 transcripts from 4 files."),
-        (4, 3, 1, 0, "4 transcripts from 4 of 5 files; 1 was refused. 1 of them was in the library already."),
-        (4, 1, 1, 0, "4 transcripts from 4 of 5 files; 1 was refused. 3 of them were in the library already."),
+        (4, 3, 1, 0, f"{ONE_REFUSED} 1 of the transcripts was in the library already."),
+        (4, 1, 1, 0, f"{ONE_REFUSED} 3 of the transcripts were in the library already."),
         (4, 0, 0, 0, "4 transcripts from 4 files. All the transcripts were in the library already."),
         (1, 1, 3, 0, "1 transcript from 1 of 4 files; 3 were refused."),
         (0, 0, 4, 0, "Nothing was stored: 4 files refused."),
@@ -246,21 +249,21 @@ def test_the_line_of_many_files_tells_what_was_read_in_part() -> None:
 @pytest.mark.parametrize(
     ("known", "repeated", "said"),
     [
-        (0, 43, " 43 of them repeat others of this import."),
-        (0, 1, " 1 of them repeats another of this import."),
-        (2, 3, " 2 of them were in the library already. 3 of them repeat others of this import."),
+        (0, 43, " 43 of the transcripts repeat others of this import."),
+        (0, 1, " 1 of the transcripts repeats another of this import."),
+        (2, 3, " 2 of the transcripts were in the library already. 3 of the transcripts repeat others of this import."),
     ],
 )
 def test_repeats_in_an_import_were_not_in_the_library_before(known: int, repeated: int, said: str) -> None:
     file = ImportedFile("a.jsonl", "openai_chat", 50, 50 - known - repeated, 50, 90, 0, (), (), repeated)
     more = replace(file, name="b.jsonl", transcripts=1, new=1, repeated=0)
     assert summary_line([file, more]) == f"51 transcripts from 2 files.{said}"
-    assert list(sentences(file))[1:] == re.findall(r"\d[^.]+\.", said)
+    assert list(sentences(file))[1:] == re.findall(r"\d[^.]+\.", said.replace("the transcripts", "them"))
 
 
 def test_what_is_given_twice_at_once_is_no_old_acquaintance(page: Open) -> None:
     said = shown(upload(page("library.py"), **{f"copy_{number}__json": chat(1) for number in range(5)}))
-    assert "5 transcripts from 5 files. 4 of them repeat others of this import." in said
+    assert "5 transcripts from 5 files. 4 of the transcripts repeat others of this import." in said
 
 
 def test_remarks_on_a_refused_file_are_left_out(page: Open) -> None:

@@ -34,13 +34,11 @@ MARKS = {
 SEEN, POSSIBLE, UNKNOWN, NOT_SEEN = "seen", "possible", "not known", "no"
 FACTS = ("leave it alone", "repair pairs, then 3A")
 """What symptoms speak for that can be seen in a prompt which fits."""
+_EACH = "; ".join(f"{leaf}: {title[:1].lower()}{title[1:]}" for leaf, title in TITLES.items() if leaf not in UNASKED)
 REMEDIES = (
-    "How this is decided: five questions are asked, each with a remedy, and the first that gives back enough is taken. "
+    "How this is decided: five questions are asked, each with a remedy, and the first that gives back enough is taken."
+    f" {_EACH}."
 )
-REMEDIES += "; ".join(
-    f"{leaf}: {title[:1].lower()}{title[1:]}" for leaf, title in TITLES.items() if leaf not in UNASKED
-)
-REMEDIES += "."
 MOST_UNITS = 200
 PAD = "padding:0.3rem 0.6rem 0.3rem 0"
 WHOLE: Mapping[str, Any] = {"strategy": {"kind": "full_history"}}

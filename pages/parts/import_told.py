@@ -46,7 +46,7 @@ def summary_line(files: Sequence[ImportedFile]) -> str:
     transcripts, refused = sum(file.transcripts for file in files), sum(file.refused for file in files)
     if not transcripts:
         return f"Nothing was stored: {counted(refused, 'file')} refused."
-    partly = sum(bool(file.problems and file.transcripts) for file in files)
+    partly = sum(file.read_in_part for file in files)
     remarked = sum(bool(file.remarks and file.transcripts) for file in files)
     number = counted(len(files), "file")
     said = f"{counted(transcripts, 'transcript')} from {f'{len(files) - refused:,} of ' if refused else ''}{number}"
@@ -60,12 +60,14 @@ def _not_new(files: Sequence[ImportedFile]) -> Iterable[str]:
     """Yield why not all of the transcripts are new, as sentences."""
     transcripts = sum(file.transcripts for file in files)
     known, repeated = sum(file.known for file in files), sum(file.repeated for file in files)
+    of_one = len(files) == 1
+    them = "them" if of_one else "the transcripts"
     if known:
-        all_of_them = "Everything in it was" if len(files) == 1 else "All the transcripts were"
-        some = all_of_them if known == transcripts else f"{known:,} of them {agreeing(known, 'was', 'were')}"
+        whole = "Everything in it was" if of_one else "All the transcripts were"
+        some = whole if known == transcripts else f"{known:,} of {them} {agreeing(known, 'was', 'were')}"
         yield f"{some} in the library already."
     if repeated:
-        yield f"{repeated:,} of them {agreeing(repeated, 'repeats another', 'repeat others')} of this import."
+        yield f"{repeated:,} of {them} {agreeing(repeated, 'repeats another', 'repeat others')} of this import."
 
 
 def _files(files: Sequence[ImportedFile]) -> list[ImportedFile]:
@@ -73,10 +75,9 @@ def _files(files: Sequence[ImportedFile]) -> list[ImportedFile]:
 
 
 def _summary(files: Sequence[ImportedFile]) -> None:
-    partly = [file for file in files if file.problems and not file.refused]
     lines = [f"**{escaped(summary_line(files))}**"]
     lines += _listed("Refused:", [_reason(file) for file in files if file.refused])
-    lines += _listed("Read in part:", [_reason(file) for file in partly])
+    lines += _listed("Read in part:", [_reason(file) for file in files if file.read_in_part])
     _show(files)("\n".join(lines))
     with st.expander(f"All {counted(len(_files(files)), 'file')}"):
         table = import_table(_files(files))
