@@ -3,9 +3,10 @@
 import streamlit as st
 
 from pages.parts.loading import library
-from pages.parts.saved_configs import config_detail, config_list, importer
+from pages.parts.saved_configs import config_detail, config_list, importer, say_deleted
 
 store = library()
+say_deleted()
 left, right = st.columns([3, 1], vertical_alignment="top")
 with left:
     st.title("Configurations", anchor=False)

@@ -195,6 +195,15 @@ def test_deleting_takes_all_versions(page: Open, store: Library) -> None:
     assert store.configs.list() == []
 
 
+def test_a_deletion_is_told_and_shows_the_next_configuration(page: Open, store: Library) -> None:
+    store.configs.save("second", store.configs.get(NAME).body)
+    app = page(PAGE, config="second")
+    app.button(key="config_delete_now").click()
+    run(app)
+    assert [saved.name for saved in store.configs.list()] == [NAME]
+    assert [told.value for told in app.toast] == ["All versions of second were deleted."]
+
+
 def test_compare_opens_it_beside_the_whole_history(store: Library) -> None:
     saved = store.configs.get(NAME)
     address = compare_address(store, saved)

@@ -28,6 +28,8 @@ from .texts import bounded, file_name
 
 CONFIG, VERSION = "config", "version"
 """Names in the address."""
+DELETED = "config_deleted"
+"""What is to be said of a deletion in the next run."""
 
 LARGEST = 1
 """Megabytes of a file that is imported: an export has no transcript in it, and needs some kilobytes."""
@@ -102,6 +104,12 @@ def config_list(configs: Sequence[SavedConfig]) -> SavedConfig:
     return configs[row]
 
 
+def say_deleted() -> None:
+    """Say that a configuration was deleted."""
+    if told := st.session_state.pop(DELETED, None):
+        st.toast(escaped(told), icon=":material/check:")
+
+
 def config_detail(store: Library, newest: SavedConfig) -> None:
     """Show one configuration: its versions, its JSON, what can be done with it, and how production loads it."""
     versions = store.configs.versions(newest.name)
@@ -132,10 +140,12 @@ def _actions(store: Library, saved: SavedConfig, usable: bool) -> None:
         )  # fmt: skip
         if st.button("Open in Compare", icon=":material/compare_arrows:", key="config_compare", disabled=not usable):
             st.switch_page("compare.py", query_params=compare_address(store, saved))
-        with st.popover("Delete", icon=":material/delete:", key="config_delete"):
+        # One for each: left open, it would ask the same of the configuration that is shown next, under the same click.
+        with st.popover("Delete", icon=":material/delete:", key=f"config_delete_{saved.name}", on_change="rerun"):
             st.markdown(f"All versions of **{escaped(saved.name)}** are deleted. This cannot be undone.")
             if st.button("Delete all versions", key="config_delete_now", type="primary"):
                 store.configs.delete(saved.name)
+                st.session_state[DELETED] = f"All versions of {saved.name} were deleted."
                 st.query_params.pop(CONFIG, None)
                 st.rerun()
     if usable and (other := unmeasured_on(store, saved)):
