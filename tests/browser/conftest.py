@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from storage.database import open_engine
+from storage.library import Library
+from storage.samples import load_samples
 from tests.browser.driver import FLAGS, Viewer, chromium_path, serve
 
+DATABASE = "library.db"
 LOG = "app.log"
 
 
@@ -42,8 +47,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(folder: Path) -> Iterator[str]:
-    with serve(folder / "library.db", folder / LOG) as found:
+    with serve(folder / DATABASE, folder / LOG) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def store(address: str, folder: Path) -> Iterator[Library]:
+    """What the app at the address stores, with all that it has from its first start on."""
+    opened = Library(open_engine(f"sqlite:///{folder / DATABASE}"))
+    load_samples(opened)
+    yield opened
+    opened.engine.dispose()
+
+
+@contextmanager
+def left_as_found(store: Library) -> Iterator[None]:
+    """Delete what is added meanwhile: which tests share a server, and in what order, differs from run to run."""
+    names = {saved.name for saved in store.configs.list()}
+    numbers = {summary.id for summary in store.list(limit=1_000)}
+    yield
+    for name in {saved.name for saved in store.configs.list()} - names:
+        store.configs.delete(name)
+    store.delete_all({summary.id for summary in store.list(limit=1_000)} - numbers)
 
 
 def warnings(log: Path) -> list[str]:
@@ -53,7 +78,7 @@ def warnings(log: Path) -> list[str]:
 
 
 @pytest.fixture
-def view(browser: Browser, address: str, folder: Path) -> Iterator[Callable[..., Viewer]]:
+def view(browser: Browser, address: str, folder: Path, store: Library) -> Iterator[Callable[..., Viewer]]:
     """Open windows; afterwards nothing may have left the machine, no page may have had a fault, no server a warning."""
     opened: list[Viewer] = []
     before = len(warnings(folder / LOG))
@@ -62,9 +87,10 @@ def view(browser: Browser, address: str, folder: Path) -> Iterator[Callable[...,
         opened.append(Viewer.open(browser, address, dark=dark, width=width))
         return opened[-1].go(path)
 
-    yield open_window
-    for viewer in opened:
-        viewer.page.context.close()
+    with left_as_found(store):
+        yield open_window
+        for viewer in opened:
+            viewer.page.context.close()
     assert [viewer.outside for viewer in opened] == [[]] * len(opened)
     assert [viewer.faults for viewer in opened] == [[]] * len(opened)
     assert warnings(folder / LOG)[before:] == []
