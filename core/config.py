@@ -6,8 +6,9 @@ silently ignored changes what a model sees. 0 means none, null means no limit, n
 
 from __future__ import annotations
 
+import difflib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -41,6 +42,9 @@ __all__ = [
     "strategy_kinds",
     "strategy_models",
 ]
+
+MOST_NAMED = 3
+"""How many keys of a file that is no configuration are named."""
 
 
 class ModelConfig(Settings):
@@ -115,10 +119,21 @@ def load_config(source: str | Path | Mapping[str, Any] | Configuration) -> Confi
     if isinstance(source, Configuration):
         return source
     data = source if isinstance(source, Mapping) else _parsed(source)
+    if isinstance(data, Mapping):
+        _check_kind_of_file(data)
     try:
         return Configuration.model_validate(data)
     except ValidationError as error:
         raise _config_error(error) from None
+
+
+def _check_kind_of_file(data: Mapping[Any, Any]) -> None:
+    """Refuse what is something else altogether in one sentence, not in one a key."""
+    unknown = [str(key) for key in data if key not in Configuration.model_fields]
+    if unknown and "strategy" not in data and not difflib.get_close_matches("strategy", unknown, n=1):
+        named = ", ".join(map(repr, unknown[:MOST_NAMED])) + (" and more" if len(unknown) > MOST_NAMED else "")
+        problem = f"this is no configuration: it has no 'strategy', but {named}, which no configuration has."
+        raise ConfigError("configuration", problem, "Take a file that “Export JSON” on Compare wrote.")
 
 
 def _parsed(source: str | Path) -> Any:
@@ -140,10 +155,17 @@ def _file_text(path: Path) -> str:
 
 
 def _config_error(error: ValidationError) -> ConfigError:
-    """Return the first fault, with the others."""
-    first, *more = dict.fromkeys(map(_fault, error.errors()))
+    """Return the first fault, with the others. What is to be done is said once where it is the same for several."""
+    first, *more = _said_once(dict.fromkeys(map(_fault, error.errors())))
     key, problem, suggestion = first
     return ConfigError(key, problem, suggestion, tuple(ConfigError(*other) for other in more))
+
+
+def _said_once(faults: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str, str]]:
+    said: set[str] = set()
+    for key, problem, suggestion in faults:
+        yield key, problem, "" if suggestion in said else suggestion
+        said.add(suggestion)
 
 
 def _fault(first: Mapping[str, Any]) -> tuple[str, str, str]:
@@ -156,6 +178,8 @@ def _fault(first: Mapping[str, Any]) -> tuple[str, str, str]:
         key = ".".join([*place, refused.under] if refused.under else place)
         return key, refused.problem, refused.suggestion
     key = ".".join(place) or "configuration"
+    if first["type"] == "missing":
+        return key, "it is missing.", ""
     if first["type"] == "extra_forbidden":
         return key, "there is no such setting.", _nearest(place, kind)
     if first["type"] in ("union_tag_invalid", "union_tag_not_found"):

@@ -37,7 +37,7 @@ def test_only_the_kind_is_required() -> None:
 @pytest.mark.parametrize(
     ("config", "key", "problem", "suggestion"),
     [
-        ({}, "strategy", "field required.", ""),
+        ({}, "strategy", "it is missing.", ""),
         ({"strategy": {}}, "strategy.kind", "it is missing.", "Use one of full_history"),
         ({"strategy": {"kind": "keep_lst"}}, "strategy.kind", "there is no 'keep_lst'.", "keep_last"),
         ({"strategy": {"kind": 7}}, "strategy.kind", "there is no", "keep_last"),
@@ -63,7 +63,7 @@ def test_only_the_kind_is_required() -> None:
             {"strategy": {"kind": "tiered_injection", "groups": [{"name": "g", "tols": []}]}},
             *("strategy.groups.0.tols", "no such setting", "'tools'"),
         ),
-        ({"strategy": {"kind": "tiered_injection", "groups": [{}]}}, "strategy.groups.0.name", "field required.", ""),
+        ({"strategy": {"kind": "tiered_injection", "groups": [{}]}}, "strategy.groups.0.name", "it is missing.", ""),
         (strategy(keep_turns=-1), "strategy.keep_turns", "greater than or equal to 0.", ""),
         (
             strategy(keep_turns=1.5),

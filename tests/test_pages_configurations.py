@@ -64,7 +64,7 @@ def test_an_import_closes_the_form_over_what_is_told_of_it(page: Open) -> None:
     [
         ('{"strategy": {"kind": "keep_last", "keep_trns": 4}}', "strategy.keep_trns", "Did you mean 'keep_turns'?"),
         ('{"strategy": {"kind": "keep_last"}, "budget": {"soft_limit": -1}}', "budget.soft_limit", "0"),
-        ('{"name": "no strategy"}', "strategy", "required"),
+        ('{"name": "no strategy"}', "strategy", "missing"),
         ("{broken", "configuration", "this is not JSON"),
         ("[" * 100_000, "configuration", "this is not JSON"),
         ("[1, 2]", "configuration", "this is not an object"),
