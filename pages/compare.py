@@ -37,7 +37,7 @@ with left:
 with right, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
     shown = said_in_address(opened, own)
     limits = limit_controls(opened.transcript, BUDGET, beside=True)
-    remember(opened, shown, limits)
+    remember(opened, own, shown, limits)
     if has_replaced(opened):
         st.button(
             "Previous",

@@ -86,3 +86,14 @@ def test_what_is_not_recorded_is_parted_from_a_limit_of_all_that_is_sent(page: O
     slots = {slot: dump({"strategy": {"kind": kind}}) for slot, kind in (("a", "full_history"), ("b", "keep_last"))}
     go(app, "compare.py", number, **slots)
     assert limit(go(app, "inspect_transcript.py", number), "inspect_transcript.py") == 24_000
+
+
+@pytest.mark.parametrize("path", ["inspect_transcript.py", "advise.py"])
+@pytest.mark.parametrize(("budget", "expected"), [(3_200, 3_200), (HALFWAY, None)])
+def test_a_limit_that_a_link_to_compare_brings_counts_as_typed(
+    path: str, budget: int, expected: int | None, page: Open, store: Library
+) -> None:
+    number = id_of(store)
+    slots = {slot: dump({"strategy": {"kind": kind}}) for slot, kind in (("a", "full_history"), ("b", "keep_last"))}
+    app = page("compare.py", transcript=number, budget=budget, **slots)
+    assert limit(go(app, path, number), path) == expected

@@ -37,9 +37,9 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
-        limit = suggested_budget(own.peak, own.counted_floor)
+        limit, beside = _suggested_limits(own)
         suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), limit)
-        seen = dict(zip(SLOTS, suggested, strict=False)), limit, max(0, own.most_missing)
+        seen = dict(zip(SLOTS, suggested, strict=False)), limit, beside
     shown, budget, beside = seen
     if (typed := typed_limit(opened)) is not None and typed != (budget or 0) + beside:
         given = limits_of_recorded(opened, Limits({}, {"soft_limit": typed}))
@@ -49,15 +49,22 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
     return dict(shown)
 
 
-def remember(opened: Opened, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
+def _suggested_limits(own: Figures) -> tuple[int | None, int]:
+    """Return a soft limit with what is left beside it, as suggested for a transcript."""
+    return suggested_budget(own.peak, own.counted_floor), max(0, own.most_missing)
+
+
+def remember(opened: Opened, own: Figures, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
     """Keep a comparison for when the viewer comes back to it from another page, and the one that it took the place of.
 
-    On this page one slot is changed at a time; where more differ, another page brought a comparison of its own.
+    On this page one slot is changed at a time; where more differ, another page brought a comparison of its own. The
+    limit of the first one counts as typed unless it is the suggested one: somebody gave it to the link.
     """
     seen, now = st.session_state.get(_memory(opened)), (dict(shown), limits.budget["soft_limit"], limits.beside)
+    before = _suggested_limits(own) if seen is None else seen[1:]
     if seen is not None and sum(seen[0].get(slot) != shown.get(slot) for slot in SLOTS) > 1:
         st.session_state[_replaced(opened)] = seen
-    elif seen is not None and now[1] is not None and seen[1:] != now[1:]:
+    elif now[1] is not None and before != now[1:]:
         keep_typed(opened, limits)
     st.session_state[_memory(opened)] = now
 
