@@ -16,7 +16,7 @@ from core.fingerprint import engine_fingerprint
 from core.readers import read
 from core.replay import replay
 from pages.parts import peaks
-from pages.parts.import_told import alike, sentences, summary_line
+from pages.parts.import_told import alike, import_table, sentences, summary_line
 from pages.parts.library_list import capture_command
 from storage import Library, Summary
 from storage.importing import ImportedFile
@@ -244,6 +244,13 @@ def test_the_line_of_many_files_tells_what_was_read_in_part() -> None:
     whole = ImportedFile("a", "openai_chat", 1, 1, 1, 2, 0, (), ())
     files = [whole, replace(whole, problems=("line 2: no.",)), replace(whole, problems=("no.",), remarks=("odd.",))]
     assert summary_line(files) == "3 transcripts from 3 files; 2 read in part, 1 read with a remark."
+
+
+def test_the_row_of_a_file_says_all_that_was_told_of_it() -> None:
+    whole = ImportedFile("a", "openai_chat", 1, 1, 1, 2, 0, (), ())
+    files = [whole, replace(whole, problems=("line 2: no.", "line 9: no.")), replace(whole, remarks=("line 3: cut.",))]
+    said = ["", "line 2: no. (and 1 more like it)", "line 3: cut."]
+    assert import_table(files)["problems, remarks"].tolist() == said
 
 
 @pytest.mark.parametrize(

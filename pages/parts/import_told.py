@@ -100,7 +100,7 @@ def _summary(files: Sequence[ImportedFile]) -> None:
 def _widths() -> dict[str, Any]:
     """Return columns as wide as their numbers need, so that the reasons have the rest."""
     numbers = {name: st.column_config.NumberColumn(width=86, format="localized") for name in COUNTS}
-    texts = {"file": 230, "format": 120, "not read": 480}
+    texts = {"file": 230, "format": 120, "problems, remarks": 480}
     return numbers | {name: st.column_config.TextColumn(width=width) for name, width in texts.items()}
 
 
@@ -112,7 +112,7 @@ def import_table(files: Sequence[ImportedFile]) -> pd.DataFrame:
             "file": [f"{file.inside}{file.name}" for file in shown],
             "format": [file.format for file in shown],
             **{name: [getattr(file, name) for file in shown] for name in COUNTS},
-            "not read": ["\n".join(file.problems) for file in shown],
+            "problems, remarks": ["\n".join([*alike(file.problems), *alike(file.remarks)]) for file in shown],
         }
     )
 
