@@ -73,11 +73,17 @@ def jumps_after_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
         "jumps after particular calls; adding a tool broke it",
         share >= TOOL_SHARE or (0 < over <= largest),
         f"tool results are {share:.0%} of {_whole(prompt)}; the {LARGEST} largest have {counted(largest, 'token')}"
-        f"{_in_images(prompt)}"
+        f"{_in_images(prompt)}{_gives(prompt, reclaim(prompt.measured).tool)}"
         if prompt.results
         else "there is no tool result",
         "3A",
     )
+
+
+def _gives(prompt: Prompt, tokens: int) -> str:
+    """Return what 3A gives back where something is over: results seen to be large may hold nothing to project."""
+    over = prompt.measured.overflow
+    return f"; 3A gives back {tokens:,} of the {over:,} over" if over > 0 else ""
 
 
 def _in_images(prompt: Prompt) -> str:

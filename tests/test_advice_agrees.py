@@ -125,7 +125,13 @@ def restated_rules(found: Advised) -> None:
 
 
 def shares_of_results(found: Advised) -> None:
-    """The finding of results that fill the window and the symptom tell one share, where they look at one call."""
+    """The finding of results that fill the window and the symptom tell one share, where they look at one call.
+
+    The symptom and the tree tell alike what projecting them gives back.
+    """
+    given = re.findall(r"; 3A gives back ([\d,]+) of the ([\d,]+) over$", symptom(found, "jumps").evidence)
+    over = found.advice.overflow > 0 and bool(found.prompt.results)
+    assert given == ([(f"{found.advice.reclaim.tool:,}", f"{found.advice.overflow:,}")] if over else [])
     finding = told(findings(found.prompt.history), "tool_output_share")
     if finding is not None and finding.call == found.prompt.call:
         [share] = re.findall(r"results are (\d+%) of", finding.sentence)

@@ -110,7 +110,8 @@ def test_advice_counts_an_image_among_the_results_and_nothing_of_it_as_projected
     row = next(row for row in found.symptoms if row.name.startswith("jumps after"))
     assert row.seen is True
     assert row.evidence.endswith(
-        "the 3 largest have 1,605 tokens; 1,600 of all stand in an image or file, which only the tool can send smaller"
+        "the 3 largest have 1,605 tokens; 1,600 of all stand in an image or file, which only the tool can send smaller;"
+        f" 3A gives back 0 of the {found.advice.overflow:,} over"
     )
 
 

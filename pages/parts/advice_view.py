@@ -60,7 +60,7 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
         st.caption(f"Where the work cannot be split, this cuts history instead and makes call {call} fit:")
     if found.configured:
         st.markdown(escaped(found.configured))
-    said = {**found.said, "name": f"Advice {leaf}"}
+    said = {**found.said, "name": f"Advice {' + '.join((leaf, *found.advice.then))}"}
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Use this", icon=":material/compare_arrows:", type="primary", key="use_advice",
                      help="Opens Compare with this configuration beside the whole history."):  # fmt: skip
