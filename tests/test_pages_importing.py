@@ -35,7 +35,7 @@ def test_an_import_whose_server_ended_is_told_with_what_is_stored(page: Open, st
     import_path(store, SAMPLES / "long_chat.json")
     app = page("library.py", **{"import": "20200102T030405-120-abcdef01"})
     said = app.warning[0].value.replace("\\", "")
-    assert "The import of 120 files that began on 02 January 2020 at 03:04 (UTC) did not end" in said
+    assert "The import of 120 files that began on 2 Jan 2020 at 03:04 (UTC) did not end" in said
     assert "1 transcript came in since it began" in said
     app.button(key="close_interrupted").click()
     app = run(app)

@@ -17,6 +17,7 @@ from core.sent_sizes import sizes_of
 from core.transcript import ROOT, Fidelity, Transcript
 from core.wording import counted
 
+from .dates import day
 from .edge import escaped
 from .figures import Figures, fidelity, floor_told, missing_range, missing_told
 from .loading import Opened
@@ -90,7 +91,7 @@ def facts(opened: Opened) -> list[str]:
         counted(summary.calls, "call"),
         counted(turn_count(opened.captured()), "turn"),
         fidelity(transcript),
-        f"{summary.started:%d %b %Y}" if summary.started else "",
+        day(summary.started) if summary.started else "",
     ]
     return [fact for fact in said if fact]
 

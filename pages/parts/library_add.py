@@ -13,6 +13,7 @@ from core.wording import counted
 from storage import Library
 from storage.file_groups import PASTED
 
+from .dates import day
 from .edge import escaped, show_error
 from .import_told import import_told
 from .importing import ImportRun, Upload, began, begin, import_named
@@ -137,8 +138,8 @@ def _interrupted(store: Library, name: str) -> None:
     )
     st.warning(
         escaped(
-            f"The import of {counted(files, 'file')} that began on {moment:%d %B %Y at %H:%M} (UTC) did not end: the"
-            f" server stopped meanwhile; {kept}. Add the same files again: what is here already is recognised."
+            f"The import of {counted(files, 'file')} that began on {day(moment)} at {moment:%H:%M} (UTC) did not end:"
+            f" the server stopped meanwhile; {kept}. Add the same files again: what is here already is recognised."
         ),
         icon=":material/warning:",
     )

@@ -15,6 +15,7 @@ from core.models import ModelProfile, limits_date, profile
 from core.transcript import Transcript
 
 from .charts import Limit
+from .dates import day
 
 SHARED = ("model", "window", "max_output", "reserve")
 """Keys of the settings that all pages of a transcript share, and their names in the address."""
@@ -113,7 +114,7 @@ def _source(known: ModelProfile) -> str:
         return "The window of this model is not documented here. Type a soft limit to draw a line."
     return (
         f"The soft budget is the window less what is kept free and what is set aside, or the soft limit if one is"
-        f" typed. Windows and output limits as documented on {limits_date():%d %B %Y}."
+        f" typed. Windows and output limits as documented on {day(limits_date())}."
     )
 
 

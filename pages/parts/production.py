@@ -24,7 +24,7 @@ def snippet(config: Configuration, file: str) -> str:
         "result = runtime.assemble(request)   # the full history\n"
         f"response = {call}\n\n"
         "if result.excess:\n"
-        '    print(f"{result.excess} tokens over: {result.blockers} cannot go")'
+        '    print(f"{result.excess} tokens over:", result.blockers)'
     )
 
 

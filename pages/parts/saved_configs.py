@@ -20,6 +20,7 @@ from storage import Library, NotFound, Summary
 from storage.configs import SavedConfig
 
 from .comparison import label, written
+from .dates import day
 from .edge import edge, escaped, show_error
 from .limits import as_shown
 from .production import needs, snippet
@@ -118,7 +119,10 @@ def config_detail(store: Library, newest: SavedConfig) -> None:
         st.markdown(f"#### {escaped(newest.name)}")
         number = st.selectbox("Version", [saved.version for saved in versions], key=VERSION, bind="query-params")
         saved = next(saved for saved in versions if saved.version == number)
-        st.caption(f"Saved {saved.created_at:%d %b %Y, %H:%M}" + (f" · {escaped(saved.note)}" if saved.note else ""))
+        st.caption(
+            f"Saved {day(saved.created_at)}, {saved.created_at:%H:%M}"
+            + (f" · {escaped(saved.note)}" if saved.note else "")
+        )
         st.markdown(provenance_text(saved.body.get("provenance")))
         loaded = _loaded(saved)
         if isinstance(loaded, ConfigError):
