@@ -120,3 +120,36 @@ def test_what_is_sent_twice_is_told_twice(settings: dict[str, Any], keep: int) -
     assert sum(one.tokens_after for one in made.decisions) == made.tokens_after == size(sent)
     assert sum(one.tokens_before for one in made.decisions) == made.tokens_before
     assert keep != 6 or sum(one.span_id == "m0.0" for one in made.decisions) == 2
+
+
+PADDED = "x" * 200
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ([{"name": "a", "note": PADDED}, {"note": PADDED}], [{"name": "a"}, {}]),
+        ({"rows": [{"name": "a", "note": PADDED}], "total": 1}, {"rows": [{"name": "a"}]}),
+        ([1, {"name": {}, "note": PADDED}], [1, {"name": {}}]),
+        ([{"error": "disk full", "code": PADDED}], None),
+        ({"rows": [{"error": "disk full", "code": PADDED}]}, None),
+        ([[1, 2, {"a": PADDED}], [PADDED]], None),
+        ([PADDED, PADDED], None),
+        (PADDED, None),
+    ],
+)
+def test_a_result_with_none_of_the_named_fields_stays(given: Any, kept: Any) -> None:
+    text = json.dumps(given)
+    made = assembled(body(text), shrink=[{"kind": "project_tool_results", "fields": ["name"]}])
+    sent = made.request["messages"][2]["content"]
+    assert json.loads(sent) == (given if kept is None else kept)
+    assert (sent == text) is (kept is None)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "NaN", "Infinity"])
+def test_numbers_that_json_cannot_hold_are_never_written(number: str) -> None:
+    records = ", ".join(f'{{"name": {number}, "note": "{PADDED}"}}' for _ in range(30))
+    for text in (f'{{"name": {number}, "note": "{PADDED}"}}', f"[{records}]"):
+        settings = {"kind": "project_tool_results", "fields": ["name"], "max_tokens": 300}
+        sent = assembled(body(text), shrink=[settings]).request["messages"][2]["content"]
+        assert sent == text or sent.startswith(text[:100])

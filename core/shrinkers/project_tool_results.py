@@ -1,12 +1,15 @@
 """Keep of a large tool result what the next step uses (leaf 3A): named fields of its records, or its two ends.
 
 The projection is a function of the result alone and is made from the first call on, so that the prompt's prefix never
-changes when a result grows old. The number of records and lines left out is stated, and the span's id with it.
+changes when a result grows old. Where records or lines are left out, their number is stated, and the span's id with it.
+Fields that are not named go without a word, from each record alike; a result that has none of the named ones is not
+of that kind, an error for example, and stays.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -68,15 +71,24 @@ class ProjectToolResults(UnitShrinker):
         return lambda text: counter.count(text) <= self.max_tokens
 
 
-def _with_fields(text: str, fields: frozenset[str]) -> str:
+def _parsed(text: str) -> Any:
+    """Return what a JSON text holds; None if it is none, or if it has a number that could not be written again."""
     try:
-        value = json.loads(text)
+        return json.loads(text, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
-        return text
-    if not isinstance(value, dict | list):
-        return text
-    kept = _only(value, fields)
-    return dump(kept) if kept else text
+        return None
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number
+
+
+def _with_fields(text: str, fields: frozenset[str]) -> str:
+    kept = _only(_parsed(text), fields)
+    return dump(kept) if _leads_somewhere(kept) else text
 
 
 def _only(value: Any, fields: frozenset[str]) -> Any:
@@ -99,10 +111,7 @@ def _leads_somewhere(value: Any) -> bool:
 
 def _fewer_records(text: str, span_id: str, fits: Callable[[str], bool]) -> str | None:
     """Return the first records of a JSON list that fit, and how many are left out; None if there is no such list."""
-    try:
-        records = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    records = _parsed(text)
     if not isinstance(records, list) or len(records) < 2:
         return None
     low, high = 0, len(records) - 1
