@@ -1,15 +1,17 @@
 """How each provider's prompt cache rounds, from measured calls; a provider without a measured rule has none.
 
 Anthropic reads what the call before had read and written; OpenAI reads whole steps of 128 from 1,024 on; DeepSeek
-blocks of 64, the reply included; Kimi blocks of 256. Gemini's implicit cache follows no rule that was found.
+blocks of 64, the reply included; Kimi blocks of 256. Gemini's implicit cache follows no rule that was found. Where a
+provider documents another minimum for a model, that holds.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from .models import cache_minimum
 from .transcript import Usage
 
 FIVE_MINUTES = 300.0
@@ -69,7 +71,8 @@ def cache_rule(model: str | None, dialect: str) -> CacheRule | None:
     name = (model or "").lower()
     for pattern, rule in _RULES:
         if pattern.search(name):
-            return rule
+            minimum = cache_minimum(name)
+            return rule if minimum is None else replace(rule, minimum=minimum)
     if name:
         return None
     return {"anthropic": _ANTHROPIC, "openai_responses": _RULES[-1][1]}.get(dialect)

@@ -2,7 +2,8 @@
 
 Windows come from genai-prices, whose data are part of the package, so that nothing is fetched. It has no output
 limits: those that the providers document are kept in `model_limits.json` with their date, beside a few windows that
-the documentation gives more exactly. What is not documented is None; nothing is inferred from a similar name.
+the documentation gives more exactly and the shortest prompts that are cached. What is not documented is None; nothing
+is inferred from a similar name.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .tokens import Exactness, counter_for_model, is_deepseek
 if TYPE_CHECKING:
     from genai_prices.types import PriceCalculation
 
-__all__ = ["ModelProfile", "limits_date", "priced_references", "profile"]
+__all__ = ["ModelProfile", "cache_minimum", "limits_date", "priced_references", "profile"]
 
 _LIMITS_FILE = Path(__file__).with_name("model_limits.json")
 _RELEASE = re.compile(r"([-@](\d{4}-\d{2}-\d{2}|\d{8}))?(-v\d+)?(:\d+)?(-latest)?$")
@@ -61,6 +62,11 @@ def profile(name: str | None) -> ModelProfile:
         exactness=counter.exactness,
         extra=EXTRA if is_deepseek(name) and counter.exactness is not Exactness.EXACT else None,
     )
+
+
+def cache_minimum(name: str) -> int | None:
+    """Return the tokens that a prompt must have to be cached, where that is documented for the model itself."""
+    return _documented(name).get("cache_minimum")
 
 
 def limits_date() -> date:

@@ -38,6 +38,12 @@ FULL = {"strategy": {"kind": "full_history"}}
         ("claude-sonnet-4-20250514", 1023, 0),
         ("claude-sonnet-4-20250514", 1025, 1025),
         ("claude-3-5-haiku-20241022", 2047, 0),
+        ("claude-3-5-haiku-20241022", 2048, 2048),
+        ("claude-haiku-4-5-20251001", 4095, 0),
+        ("anthropic/claude-opus-4.5", 4095, 0),
+        ("claude-opus-4-6", 4096, 4096),
+        ("claude-opus-4-1-20250805", 1024, 1024),
+        ("claude-of-tomorrow", 1024, 1024),
     ],
 )
 def test_rounding(model: str, tokens: int, read_: int) -> None:

@@ -87,7 +87,7 @@ def test_limits_file_is_dated_and_plausible() -> None:
     assert limits_date() == date.fromisoformat(content["as_of"])
     assert content["sources"]
     for name, limits in content["models"].items():
-        assert set(limits) <= {"max_output", "window"}, name
+        assert set(limits) <= {"max_output", "window", "cache_minimum"}, name
         assert profile(name).max_output == limits["max_output"], name
         window = profile(name).window
         assert window is None or 0 < limits["max_output"] < window, name
