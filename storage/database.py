@@ -25,6 +25,8 @@ __all__ = ["VARIABLE", "Writer", "database_url", "is_sqlite", "open_engine", "re
 VARIABLE = "PROMPT_INSPECTOR_DB"
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "data" / "prompt_inspector.db"
 BUSY_MILLISECONDS = 15_000
+BACKENDS = ("sqlite", "postgresql")
+"""Locks and inserts that leave what is there are written for these, and tested on both."""
 EXAMPLES = "Write sqlite:////folder/file.db for a file, or postgresql+psycopg://user:password@host/name for a server."
 CHOOSE = f"Set {VARIABLE} to choose another one."
 
@@ -103,7 +105,10 @@ def _parse(url: str) -> URL:
         parsed = make_url(url)
     except (ArgumentError, ValueError):
         raise StorageError(f"{url!r} is not a database URL. {EXAMPLES}") from None
-    if parsed.get_backend_name() == "sqlite":
+    backend = parsed.get_backend_name()
+    if backend not in BACKENDS:
+        raise StorageError(f"The library runs on SQLite and PostgreSQL, and not on {backend!r}. {EXAMPLES}")
+    if backend == "sqlite":
         parsed = _as_file(parsed)
         _make_folder(parsed)
     return parsed

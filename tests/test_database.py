@@ -72,8 +72,10 @@ def test_the_variable_names_the_database(monkeypatch: pytest.MonkeyPatch, file: 
         ("nonsense", "'nonsense' is not a database URL. Write sqlite:////folder/file.db for a file"),
         ("sqlite:///:memory:", "A database in memory is lost with each thread."),
         ("sqlite://", "A database in memory is lost with each thread."),
-        ("oddbase://host/name", "There is no driver for 'oddbase' databases."),
-        ("mysql+pymysql://host/name", "The driver of 'mysql+pymysql' is missing: run `pip install pymysql`."),
+        ("oddbase://host/name", "The library runs on SQLite and PostgreSQL, and not on 'oddbase'."),
+        ("mysql+pymysql://host/name", "The library runs on SQLite and PostgreSQL, and not on 'mysql'."),
+        ("postgresql+oddriver://host/name", "There is no driver for 'postgresql+oddriver' databases."),
+        ("postgresql+pg8000://host/name", "The driver of 'postgresql+pg8000' is missing: run `pip install pg8000`."),
     ],
 )
 def test_an_url_that_cannot_be_used_is_a_sentence(given: str, said: str) -> None:
