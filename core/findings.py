@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from .finding import Finding, Level
 from .findings_budget import in_time, over_budget
-from .findings_fixed_part import duplicate_instructions, flickers, floor_too_large
+from .findings_fixed_part import duplicate_instructions, flickers, floor_too_large, many_tools
 from .findings_recording import (
     captured_truncated,
     counts_drift,
@@ -45,6 +45,7 @@ FINDERS: tuple[Callable[[Replay], Iterator[Finding]], ...] = (
     flickers,
     floor_too_large,
     duplicate_instructions,
+    many_tools,
     captured_truncated,
     counts_drift,
     uncounted_files,

@@ -12,8 +12,8 @@ from .replay import Replay
 from .sent_sizes import sizes_of
 from .shrinkers import DedupeInstructions, shrink_fixed
 from .shrinkers.dedupe_instructions import repeated_rules
-from .spans import FixedPart, SpanKind
-from .strategies.tiers import CORE_SHARE, core_level, core_limit
+from .spans import FixedPart, Span, SpanKind
+from .strategies.tiers import CORE_SHARE, GROUPS_FROM, core_level, core_limit
 from .wording import counted
 
 CORE_KINDS = frozenset({SpanKind.INSTRUCTIONS, SpanKind.EXAMPLES})
@@ -112,6 +112,31 @@ def floor_too_large(replay: Replay) -> Iterator[Finding]:
         span_ids=tuple(span.id for span in largest[:3]),
         figures={"core": tokens, "tools": sum(tool.tokens for tool in fixed.tools), "fixed": fixed.tokens},
     )
+
+
+def many_tools(replay: Replay) -> Iterator[Finding]:
+    """Find prompts with so many tool definitions that groups are recommended (rule book 4.4)."""
+    sent = [_tools_sent(replay.plan(call)) for call in calls_of(replay)]
+    call = max(calls_of(replay), key=lambda at: len(sent[at]), default=None)
+    if call is None or len(sent[call]) < GROUPS_FROM:
+        return
+    tools = sorted(sent[call], key=lambda span: -span.tokens)
+    tokens = sum(span.tokens for span in tools)
+    which = _which(call, [len(spans) for spans in sent])
+    yield Finding(
+        name="many_tools",
+        level=Level.NOTICE,
+        sentence=f"{which[0].upper()}{which[1:]} defines {counted(len(tools), 'tool')}, {counted(tokens, 'token')}."
+        f" From {GROUPS_FROM} on, groups are recommended: tiered_injection then sends those that are asked for.",
+        call=call,
+        span_ids=tuple(span.id for span in tools[:3]),
+        figures={"tools": len(tools), "tokens": tokens},
+    )
+
+
+def _tools_sent(plan: Plan) -> list[Span]:
+    deferred = plan.head.deferred if plan.head else ()
+    return [span for span in plan.fixed.tools if span.part not in deferred]
 
 
 def _which(call: int, figures: Sequence[int]) -> str:

@@ -20,6 +20,7 @@ from core.transcript import ROOT, Transcript, Usage
 from tests.runs import result, run, says, tool, user, uses
 
 SAMPLES = Path(__file__).parents[1] / "sample_data"
+GROUPED = {"kind": "tiered_injection", "groups": [{"name": "rest", "tools": ["t?", "t1?"]}]}
 RULE = "- Always answer in whole sentences, please.\n"
 
 
@@ -100,6 +101,16 @@ def test_a_floor_above_its_share_of_the_budget_is_an_error_and_the_source_a_clai
     assert "above 30% of the soft budget" in finding.sentence
     assert "A published claim, without method or sample" in finding.sentence
     assert finding.span_ids == ("s0.0",)
+
+
+@pytest.mark.parametrize(("tools", "strategy", "told"), [(50, {}, 50), (49, {}, None), (60, GROUPED, None)])
+def test_so_many_tools_that_groups_are_recommended(tools: int, strategy: dict[str, Any], told: int | None) -> None:
+    made = run([user("Hi."), says("Ho.")], tools=[tool(f"t{number}") for number in range(tools)])
+    finding = found(replay(made, {"strategy": {"kind": "full_history", **strategy}})).get("many_tools")
+    assert (finding and finding.figures["tools"]) == told
+    if finding:
+        assert finding.sentence.startswith("Every call defines 50 tools, ")
+        assert finding.figures["tokens"] == sum(span.tokens for span in played(made, None).plan(0).fixed.tools)
 
 
 def test_rules_said_twice() -> None:

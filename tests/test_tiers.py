@@ -6,10 +6,9 @@ import pytest
 
 from core import marks
 from core.errors import ConfigError
-from core.strategies import ToolGroup
+from core.runtime import ContextRuntime
 from core.strategies.tiers import (
     GROUPS_FROM,
-    active_groups,
     available,
     core_level,
     core_limit,
@@ -69,12 +68,19 @@ def test_results_within_a_limit(case: dict[str, Any]) -> None:
     assert bool(shown) == case["right_emits_message"]
 
 
-GROUPS = [ToolGroup(group["name"], tuple(group["keywords"])) for group in CASES["keyword_activation"]["groups"]]
+GROUPS = CASES["keyword_activation"]["groups"]
 
 
 @pytest.mark.parametrize("case", CASES["keyword_activation"]["cases"], ids=ids("text"))
 def test_keywords(case: dict[str, Any]) -> None:
-    assert active_groups(GROUPS, case["text"]) == case["active"]
+    """A group's tools are sent where a user said one of its keywords, and only its line in the menu otherwise."""
+    long = {"description": "What it does. " * 20, "parameters": {}}
+    tools = [{"type": "function", "function": {"name": f"t{at}", **long}} for at in range(len(GROUPS))]
+    groups = [{**group, "tools": [f"t{at}"]} for at, group in enumerate(GROUPS)]
+    config = {"model": {"dialect": "openai_chat"}, "strategy": {"kind": "tiered_injection", "groups": groups}}
+    body = {"messages": [{"role": "user", "content": case["text"]}], "tools": tools}
+    sent = ContextRuntime.load(config).assemble(body).request.get("tools", [])
+    assert [GROUPS[int(tool["function"]["name"][1:])]["name"] for tool in sent] == case["active"]
 
 
 @pytest.mark.parametrize(

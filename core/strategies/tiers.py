@@ -15,7 +15,7 @@ CORE_SHARE = 0.3
 RETRIEVAL_SHARE = 0.4
 LINE_LENGTH = 200
 GROUPS_FROM = 50
-"""Number of tools from which grouping is recommended."""
+"""Number of tools from which grouping is recommended (rule book 4.4)."""
 
 _LEVELS = {"default": (500, 2000), "sensitive": (500, 800), "tolerant": (500, 2000)}
 
@@ -85,12 +85,6 @@ def is_said(keyword: str, text: str) -> bool:
 @lru_cache(maxsize=4096)
 def _word(keyword: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9_]){re.escape(keyword)}(?![a-z0-9_])")
-
-
-def active_groups(groups: Sequence[ToolGroup], text: str) -> list[str]:
-    """Return the groups that a text activates, in registration order, each once."""
-    lowered = text.lower()
-    return [group.name for group in groups if any(is_said(keyword, lowered) for keyword in group.keywords)]
 
 
 def menu(lines: Sequence[str]) -> str:
