@@ -6,7 +6,7 @@ clients put what a tool returns as an image behind the result.
 
 from __future__ import annotations
 
-from .dialects.base import Message, Part, PartKind
+from .dialects.base import Message, PartKind
 from .spans import Span, SpanKind
 from .units import Unit
 
@@ -33,9 +33,9 @@ def _is_carried(unit: Unit, span: Span) -> bool:
     part = message.parts[span.part] if span.part < len(message.parts) else None
     if part is None or part.kind is not _CARRIED[span.kind]:
         return False
-    return any(part.place == result.place for result in message.results) or _says_nothing(message, part)
+    return any(part.place == result.place for result in message.results) or _says_nothing(message)
 
 
-def _says_nothing(message: Message, part: Part) -> bool:
+def _says_nothing(message: Message) -> bool:
     """Whether a message with results has no word of the user."""
     return bool(message.results) and not any(one.kind is PartKind.TEXT and not one.told for one in message.parts)

@@ -112,7 +112,7 @@ class _Session:
             self._compacted(value)
             return True
         if kind == "context.compacted_unseen":
-            self._end(place)
+            self._end()
             self._say_typed()
             self.log.rewrite([], "the conversation was compacted, behind a summary that is not recorded,")
             return True
@@ -130,7 +130,7 @@ class _Session:
 
     def _message(self, message: Wire, place: str) -> bool:
         """Add a message; prompts that got no answer are sent as one with the next."""
-        self._end(place)
+        self._end()
         content = message.get("content")
         wire: dict[str, Any] = {"role": text(message, "role") or "user", "content": content_of(content)}
         calls = objects(message, "toolCalls")
@@ -157,17 +157,17 @@ class _Session:
         """Take in an event of a step; tell whether it was of use."""
         kind = text(event, "type")
         if kind == "step.begin":
-            self._end(place)
+            self._end()
             self._step = Step(place)
             return True
         if self._step is None or not self._step.take(kind, event):
             return False
         self._step.at = at or self._step.at
         if kind == "step.end":
-            self._end(place)
+            self._end()
         return True
 
-    def _end(self, place: str) -> None:
+    def _end(self) -> None:
         """Add the step as a call, if the model answered."""
         step, self._step = self._step, None
         if step is None:
@@ -183,7 +183,7 @@ class _Session:
             self.log.say(result, step.place)
 
     def _compacted(self, value: Wire) -> None:
-        self._end("")
+        self._end()
         self._say_typed()
         summary = text(value, "contextSummary") or text(value, "summary")
         if self._compacting is not None:
@@ -198,7 +198,7 @@ class _Session:
 
     def transcript(self, meta: Mapping[str, Any]) -> Iterator[Transcript]:
         """Yield the session, if it holds anything."""
-        self._end("")
+        self._end()
         self._say_typed()
         ignored = self.ignored.tell()
         if not self.log.builder.messages and not self.log.calls:

@@ -90,7 +90,7 @@ class _Session:
     def _user(self, info: Wire, parts: list[Wire], place: str) -> None:
         if text(info, "system"):
             self.log.lead({"role": "system", "content": text(info, "system")})
-        content = [block for part in parts if (block := self._block(part, place)) is not None]
+        content = [block for part in parts if (block := self._block(part)) is not None]
         for part in parts:
             self._known(part, place)
         if content:
@@ -101,7 +101,7 @@ class _Session:
         for part in parts:
             self._known(part, place)
         self._clear(_number(inner(info, "time").get("created")))
-        said = [block["text"] for part in parts if (block := self._block(part, place)) and block["type"] == "text"]
+        said = [block["text"] for part in parts if (block := self._block(part)) and block["type"] == "text"]
         thought = [text(part, "text") for part in parts if part.get("type") == "reasoning" and text(part, "text")]
         tools = [part for part in parts if part.get("type") == "tool"]
         reply: dict[str, Any] = {"role": "assistant", "content": "".join(said) or (None if tools else "")}
@@ -139,7 +139,7 @@ class _Session:
             ]
             self.log.rewrite(window, "old tool results were cleared")
 
-    def _block(self, part: Wire, place: str) -> dict[str, Any] | None:
+    def _block(self, part: Wire) -> dict[str, Any] | None:
         kind = part.get("type")
         if kind == "text" and part.get("ignored") is not True and text(part, "text"):
             return {"type": "text", "text": part["text"]}

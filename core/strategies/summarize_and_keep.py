@@ -106,10 +106,10 @@ class _Assembler(UnitAssembler):
             Run(kept, self.count, Fate.KEEP, "in the kept part", setting),
         ]
         plan_runs = self.with_extras(runs, kept)
-        plan_runs = tuple(self._opener_summarised(run, dropped, kept, older, setting) for run in plan_runs)
+        plan_runs = tuple(self._opener_summarised(run, kept, older, setting) for run in plan_runs)
         return self.made(plan_runs, tokens, replacements=self.folds)
 
-    def _opener_summarised(self, run: Run, dropped: int, kept: int, older: str, setting: str) -> Run:
+    def _opener_summarised(self, run: Run, kept: int, older: str, setting: str) -> Run:
         """The message that opens a turn kept in part stays as its summary, unless it is the newest user message."""
         is_extra = run.stop <= kept and run.fate is Fate.KEEP and run.start != self.log.last_user
         return run._replace(fate=Fate.REPLACE, reason=older, setting=setting) if is_extra else run
