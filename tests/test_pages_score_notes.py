@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from core.config import BudgetConfig
+from core.prices import price_table
 from core.readers import read
 from core.replay import replay
 from core.scorecard import UPPER_BOUND, scorecard
 from core.transcript import Usage
+from pages.parts.dates import day
 from pages.parts.score_notes import notes, replies, within_as_given
-from pages.parts.score_view import explained
+from pages.parts.score_view import explained, priced_on
 from storage import Library
 from tests.advice_runs import chat
 from tests.pages_app import Open, page, sample, sample_database, shown, store
@@ -69,7 +72,7 @@ def test_configurations_that_keep_to_their_limit_are_told_of_what_is_sent(beside
 
 def test_what_the_table_means_names_the_bill_where_there_is_one() -> None:
     card = scorecard(replay(talk(), FULL))
-    plain, billed = explained(card), explained(replace(card, billed_tokens=9))
+    plain, billed = explained(card, talk()), explained(replace(card, billed_tokens=9), talk())
     assert UPPER_BOUND in plain and card.prices in plain and "Keyword" not in plain
     assert "nearest the bill" in billed and "nearest the bill" not in plain
 
@@ -129,3 +132,18 @@ def test_the_page_tells_the_bill_from_the_prediction(page: Open, store: Library,
     assert rows["Range of the predicted cost"][0] == "2.9936 to 9.6187"
     assert "53 replies are taken as counted" in shown(app) and FIRST in shown(app)
     assert "counts the least as read, which is the most for such a call." in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("undated", "said"),
+    [
+        (0, "Prices are of the calls' dates"),
+        (1, "Prices are of the calls' dates, and of {} for 1 call without one"),
+        (3, "Prices are of {}, as no call has a date"),
+    ],
+)
+def test_the_day_of_the_prices_is_said_where_calls_have_none(undated: int, said: str) -> None:
+    transcript = chat(3)
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    calls = tuple(replace(call, at=None if at < undated else noon) for at, call in enumerate(transcript.calls))
+    assert priced_on(replace(transcript, calls=calls)) == said.format(day(price_table().undated))

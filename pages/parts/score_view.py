@@ -10,9 +10,13 @@ import streamlit as st
 
 from core.config import BudgetConfig, Configuration
 from core.engine import soft_budget
+from core.prices import price_table
 from core.scorecard import UPPER_BOUND, Scorecard
+from core.transcript import Transcript
+from core.wording import counted
 
 from .comparison import CAPTURED, Candidate
+from .dates import day
 from .edge import escaped
 from .findings_view import findings_of_each
 from .loading import Opened
@@ -53,7 +57,7 @@ def score(
     for candidate, broken in zip(candidates, violations, strict=True):
         if broken.first:
             st.warning(f"**{escaped(candidate.label)}** {escaped(broken.first)}", icon=":material/warning:")
-    st.caption(explained(captured))
+    st.caption(explained(captured, opened.transcript))
     replays = {candidate.label: candidate.replay for candidate in candidates}
     said = [*within_as_given(replays, budget), *notes(captured, opened.replay(captured_config), replays)]
     if said:
@@ -62,16 +66,27 @@ def score(
     findings_of_each(opened, configs, dict(zip(configs, [CAPTURED, *names], strict=True)), budget)
 
 
-def explained(captured: Scorecard) -> str:
+def explained(captured: Scorecard, transcript: Transcript) -> str:
     """Return what the words and colours of a scorecard mean."""
     bill = "; the cost as reported is nearest the bill" if captured.billed_tokens is not None else ""
     return (
         "Differences are against what was captured; the best value of a row is coloured where it is no worse than"
         " that. Lost is what the recorded responses took from their prompts and a configuration would not have sent."
-        f" {UPPER_BOUND} Prices are of the calls' dates ({captured.prices}), replies the recorded ones; unknown is not"
+        f" {UPPER_BOUND} {priced_on(transcript)} ({captured.prices}), replies the recorded ones; unknown is not"
         f" zero. A predicted cost is that of what the provider's cache should hold, or where nobody knows that, of the"
         f" least that it may hold{bill}."
     )
+
+
+def priced_on(transcript: Transcript) -> str:
+    """Return the beginning of a sentence that says of which days the prices are."""
+    undated = sum(call.at is None for call in transcript.calls)
+    if not undated:
+        return "Prices are of the calls' dates"
+    known = day(price_table().undated)
+    if undated == len(transcript.calls):
+        return f"Prices are of {known}, as no call has a date"
+    return f"Prices are of the calls' dates, and of {known} for {counted(undated, 'call')} without one"
 
 
 def _score_columns(names: Sequence[str]) -> Mapping[str, Any]:
