@@ -1,9 +1,9 @@
 """Secrets in a recorded value, found by their known shapes and replaced before anything is written.
 
 Only shapes with a fixed mark are looked for (a vendor's prefix, `Bearer`, a PEM header, a password in a URL, a
-field that a provider's API defines for credentials). Randomness is never guessed at, because a transcript is full
-of ids, hashes and base64 that must stay as they are. Equal secrets get equal placeholders on every machine, so that
-a resent history still matches its stored copy and an import stays idempotent.
+field that a provider's API defines for credentials, in an object or in a text). Randomness is never guessed at,
+because a transcript is full of ids, hashes and base64 that must stay as they are. Equal secrets get equal
+placeholders on every machine, so that a resent history still matches its stored copy and an import stays idempotent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigError
-from .secret_shapes import CREDENTIAL_FIELDS, SHAPES, Shape
+from .secret_shapes import FIELD_SHAPES, SCHEME, SHAPES, Shape
+from .secret_values import is_credential_field, looks_secret
 
 if TYPE_CHECKING:
     from .transcript import Call, Transcript
@@ -31,10 +32,14 @@ BASE64 = re.compile(r"(?:data:[^,\s]{0,200};base64,)?[A-Za-z0-9+/\r\n]{256,}={0,
 """A string that is an image, a file or a signature as a whole. Chance alone may spell a key in it."""
 
 MARKED = tuple((mark, shape) for shape in SHAPES for mark in shape.marks)
+MARKED_AND_FIELDS = (*MARKED, *((mark, shape) for shape in FIELD_SHAPES for mark in shape.marks))
 
 VARIABLE = re.compile(r"\$\{?\w+\}?|\{\{?[^{}]*\}?\}|<[^<>]*>|\*+|x+|X+|\.+|%\w+%")
 """What people write in the place of a secret."""
 
+CREDENTIAL = re.compile(rf"{SCHEME}(?P<secret>\S+)")
+FIELD = Shape("credential", (), CREDENTIAL, tag=None, doubtful=True)
+"""What a field for credentials holds as a whole."""
 
 EMAIL = re.compile(r"(?<![\w.+-])(?P<secret>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5})(?![\w-])", re.ASCII)
 
@@ -135,19 +140,21 @@ class _Masker:
         return copied
 
     def field(self, name: Any, text: str) -> str:
-        """Mask one string: as a whole if its field is one for credentials, else what is known in it."""
+        """Mask one string: what is known in it, else the secret that it is where its field is one for credentials."""
         masked = self.text(text)
-        if masked != text or not isinstance(name, str) or name.lower().replace("_", "-") not in CREDENTIAL_FIELDS:
+        if masked != text or not isinstance(name, str) or not is_credential_field(name):
             return masked
-        if len(text) < 8 or " " in text or "[secret:" in text or VARIABLE.fullmatch(text):
+        match = CREDENTIAL.fullmatch(text)
+        if match is None or "[secret:" in text:
             return text
-        return self._placeholder("credential", text, 6 if len(text) > 20 else 2)
+        return self._replace(FIELD, match)
 
     def text(self, text: str) -> str:
         """Mask what has a known shape in a text."""
         if len(text) < SHORTEST or BASE64.fullmatch(text):
             return text
-        for mark, shape in MARKED:
+        marked = MARKED_AND_FIELDS if ":" in text or "=" in text else MARKED
+        for mark, shape in marked:
             if mark in text:
                 text = shape.pattern.sub(partial(self._replace, shape), text)
         if self._emails and "@" in text:
@@ -156,13 +163,14 @@ class _Masker:
 
     def _replace(self, shape: Shape, match: re.Match[str]) -> str:
         secret = match["secret"]
-        if VARIABLE.fullmatch(secret):
+        if VARIABLE.fullmatch(secret) or (shape.doubtful and not looks_secret(secret)):
             return match[0]
         before = match[0][: match.start("secret") - match.start()]
         after = match[0][match.end("secret") - match.start() :]
         return before + self._placeholder(shape.kind, secret, shape.tag) + after
 
-    def _placeholder(self, kind: str, secret: str, tag: int) -> str:
+    def _placeholder(self, kind: str, secret: str, tag: int | None) -> str:
+        """Return what stands for a secret. A long name would let a short one be guessed from it."""
         self.found[kind] += 1
-        name = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), person=b"secret").hexdigest()[:tag]
-        return f"[secret:{kind}:{name}]"
+        name = hashlib.blake2b(secret.encode("utf-8", "surrogatepass"), person=b"secret").hexdigest()
+        return f"[secret:{kind}:{name[: tag or (6 if len(secret) > 20 else 2)]}]"

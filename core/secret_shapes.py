@@ -10,16 +10,21 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-__all__ = ["CREDENTIAL_FIELDS", "SHAPES", "Shape"]
+__all__ = ["FIELD_SHAPES", "SCHEME", "SHAPES", "Shape"]
 
 
 class Shape(NamedTuple):
-    """One kind of secret. The group `secret` is what gets replaced; `tag` is the length of its name in hex digits."""
+    """One kind of secret. The group `secret` is what gets replaced; `tag` is the length of its name in hex digits.
+
+    Without a `tag` the length follows from the secret's own. What is `doubtful` may also be words about a secret, and
+    is replaced only where it looks like one.
+    """
 
     kind: str
     marks: tuple[str, ...]
     pattern: re.Pattern[str]
-    tag: int = 6
+    tag: int | None = 6
+    doubtful: bool = False
 
 
 def _key(kind: str, mark: str, rest: str) -> Shape:
@@ -33,9 +38,24 @@ def _word(kind: str, mark: str, rest: str) -> Shape:
     return Shape(kind, (mark,), re.compile(f"(?P<secret>{mark}{starts}{rest})"))
 
 
-def _after(kind: str, marks: tuple[str, ...], pattern: str, tag: int = 6) -> Shape:
+def _after(kind: str, marks: tuple[str, ...], pattern: str, tag: int | None = 6, doubtful: bool = False) -> Shape:
     """A secret that is known by what stands before it."""
-    return Shape(kind, marks, re.compile(pattern), tag)
+    return Shape(kind, marks, re.compile(pattern), tag, doubtful)
+
+
+def _field(*words: str, more: str = "") -> Shape:
+    """What a field for credentials holds, in JSON written as a text, in code, in a header or as `NAME=value`."""
+    name = "[_-]?".join(words)
+    pattern = rf"(?i:{name}{more}){SET_TO}(?P<secret>(?(quote){QUOTED}|{BARE}))"
+    return _after("credential", _spellings(words), pattern, tag=None, doubtful=True)
+
+
+def _spellings(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return how a field's name is written, without its first letter, which is small or large."""
+    joined, capital = "".join(words), "".join(word.capitalize() for word in words)
+    found = (link.join(words) for link in "_-")
+    spelt = (*found, "_".join(words).upper(), joined, capital, joined.upper())
+    return tuple(dict.fromkeys(name[1:] for name in spelt))
 
 
 PEM_NAME = r"(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
@@ -43,6 +63,14 @@ PEM_WHOLE = rf"[^-]*+(?:-(?!----)[^-]*+)*+-{{5,6}}END {PEM_NAME}"
 PEM_CUT_OFF = r"(?:(?:\s|\\[nrt])++[A-Za-z0-9+/=]{16,}+)++"
 GAP = r"""[\\"'\s:=]{1,8}"""
 """What stands between a field's name and its value in headers, JSON, escaped JSON and shell."""
+SCHEME = r"(?i:(?:token|bearer|basic|bot|key|api-?key|oauth)[ \t]{1,4})?"
+"""What may stand before the secret in a header."""
+SET_TO = rf"""(?:\\{{0,8}}["'`])?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?P<quote>\\{{0,8}}["'`])?{SCHEME}"""
+"""What stands between a field's name and its value where any value is taken: a sign, and no line ends."""
+QUOTED = r"""(?:[^\s"'`\\]|\\{1,8}/){8,}+(?![ \t])"""
+"""A value in quotes, whole: what goes on after a space is a sentence."""
+BARE = r"""[^\s"'`\\<>(){}\[\],;&|$]{16,}+(?![(\[])"""
+"""A value without quotes, longer as it may be code; a bracket after it would make it a call."""
 OPAQUE = r"(?P<secret>(?=[A-Za-z._~+/-]*\d)[A-Za-z0-9._~+/-]{16,}={0,2})"
 """A token of any shape. It holds a digit, since the words that follow "bearer" in prose do not."""
 
@@ -86,28 +114,30 @@ SHAPES: tuple[Shape, ...] = (
     _word("sendgrid-key", "SG.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
     _after("telegram-token", (":AA",), r"(?<!\d)(?P<secret>\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
     _word("jwt", "eyJ", r"[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}"),
-    _after("bearer-token", ("earer ", "EARER "), rf"(?:[Bb]earer|BEARER) {{1,4}}{OPAQUE}"),
+    _after("bearer-token", ("earer ", "EARER "), rf"(?:[Bb]earer|BEARER) {{1,4}}{OPAQUE}", doubtful=True),
     _after(
         "basic-login",
         ("asic ", "ASIC "),
         rf"(?i:authorization{GAP}basic) {{1,4}}(?P<secret>[A-Za-z0-9+/]{{8,}}={{0,2}})",
     ),
-    _after("api-key", ("pi-key", "pi-Key", "PI-Key", "PI-KEY"), rf"(?i:api-key){GAP}{OPAQUE}"),
+    _after("api-key", ("pi-key", "pi-Key", "PI-Key", "PI-KEY"), rf"(?i:api-key){GAP}{OPAQUE}", doubtful=True),
     _after(
         # Two hex digits only: a longer name would let a common password be guessed from its placeholder.
         "url-password",
         ("://",),
-        r"""://[^\s/?#@:"'<>\\,]{0,256}:(?!\[secret:)(?P<secret>[^\s/?#"'<>\\,]{1,512})@""",
+        # Nor is the tag of an image a password, with the image's digest after it.
+        r"""://[^\s/?#@:"'<>\\,]{0,256}:(?!\[secret:)(?P<secret>[^\s/?#"'<>\\,]{1,512})@(?!sha\d{3}:)""",
         tag=2,
     ),
 )
 
-CREDENTIAL_FIELDS = frozenset(
-    {
-        *("authorization", "proxy-authorization", "authorization-token"),
-        *("api-key", "apikey", "x-api-key", "x-goog-api-key"),
-        *("access-token", "refresh-token", "client-secret", "private-key"),
-        *("secret-access-key", "aws-secret-access-key"),
-    }
+FIELD_SHAPES: tuple[Shape, ...] = (
+    _field("authorization", more="(?:[_-]?token)?"),
+    _field("api", "key"),
+    _field("access", "token"),
+    _field("refresh", "token"),
+    _field("client", "secret"),
+    _field("private", "key"),
+    _field("secret", "access", "key"),
 )
-"""Fields, in lower case with hyphens, that providers' APIs and HTTP use for credentials: masked whatever they hold."""
+"""What is looked for where a text holds `:` or `=`, by the names that `secret_values` knows."""

@@ -23,6 +23,8 @@ RUN = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0e1F2"
         "-----BEGIN PRIVATE KEY-----\n" + RUN,
         "sk-", "sk-a", "sk-ant-", "eyJ", "eyJaaaaaaaaaa.", "://a:", "://a:@", "Bearer ", "Bearer a", "api-key: ",
         "AKIA", ":AA1", "hooks.slack.com/services/T0000000/", "- ", "\n", "a", "a ", "<", "secret_access_key=",
+        "api_key=", 'api_key: "', "api_key: \\\\", "api_key=a", "access_token=access_token1", "authorization: token ",
+        'api_key="\\/',
     ],
 )  # fmt: skip
 def test_time_is_linear_on_any_text(unit: str) -> None:
