@@ -7,21 +7,24 @@ reply, which no other provider takes: both become text. What is one reply in sev
 
 from __future__ import annotations
 
-import json
 from collections import Counter as Tally
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from .conversion_heads import Heads
+from .conversion_hints import HintNames, Went
 from .conversion_ids import CallIds
-from .conversion_writers import WRITERS
-from .dialects import Message, Part, PartKind, ToolDefinition, dialect
+from .conversion_losses import Losses
+from .conversion_runs import MessageTree, Run
+from .conversion_writers import Piece, pieces
+from .dialects import Message, Part, PartKind, dialect
 from .transcript import ROOT, Call, Transcript
 from .wire import Wire
 
 
 class Converted(NamedTuple):
-    """The transcript in the other dialect, and sentences about what the conversion left out."""
+    """The transcript in the other dialect, and phrases about what the conversion lost."""
 
     transcript: Transcript
     dropped: tuple[str, ...]
@@ -30,113 +33,158 @@ class Converted(NamedTuple):
 def converted(transcript: Transcript, target: str) -> Converted:
     """Return a transcript in another dialect."""
     work = _Conversion(transcript, target)
-    heads = tuple(work.head(head) for head in transcript.heads)
-    messages: list[Wire] = []
-    parents: list[int] = []
-    place = {ROOT: ROOT}
-    for node, (wire, parent) in enumerate(zip(transcript.messages, transcript.parents, strict=True)):
-        last = place[parent]
-        for said in work.node(node, wire):
-            before = messages[last] if last != ROOT else None
-            joined = work.joined(before, said)
-            parents.append(last if joined is None else parents[last])
-            messages.append(said if joined is None else joined)
-            last = len(messages) - 1
-        place[node] = last
-    calls = tuple(work.call(call, place) for call in transcript.calls)
+    for node in range(len(transcript.messages)):
+        work.take(node)
+    calls = tuple(map(work.call, transcript.calls))
     written = replace(
-        transcript, dialect=target, messages=tuple(messages), parents=tuple(parents), heads=heads, calls=calls
+        transcript,
+        dialect=target,
+        messages=tuple(work.tree.messages),
+        parents=tuple(work.tree.parents),
+        heads=tuple(work.heads.made),
+        calls=calls,
     )
-    return Converted(written, tuple(f"{count} × {what}" for what, count in sorted(work.dropped.items())))
+    if any(call.hints for call in calls):
+        names = HintNames(work.read, work.went, work.tree, work.heads)
+        written = replace(written, calls=names.calls(transcript, written, work.losses))
+    return Converted(written, tuple(work.losses.phrases()))
+
+
+class _Behind(NamedTuple):
+    """What stands behind a message: the run that it ends with, and the last system text that was moved out."""
+
+    run: Run | None = None
+    moved: int = ROOT
+    apart: bool = False
+    """Whether a system message stood behind the run."""
 
 
 class _Conversion:
+    """The work on one transcript: its messages are taken in order, parents first."""
+
     def __init__(self, transcript: Transcript, target: str) -> None:
-        self.source, self.target = dialect(transcript.dialect), dialect(target)
-        self.dropped: Tally[str] = Tally()
+        self._given, self._target = transcript, target
+        self._source = dialect(transcript.dialect)
+        self.losses = Losses()
+        self.losses.variants(transcript)
+        self.heads = Heads(self._source, target, transcript.heads, self.losses)
+        self.read = [self._source.message(wire) for wire in transcript.messages]
+        self.went: list[Went] = []
         self._names: dict[str, str] = {}
-        read = [self.source.message(wire) for wire in transcript.messages]
-        self._ids = CallIds(read, transcript.parents, transcript.depths, target)
-        served = {part.call_id for message in read if _is_reply(message) for part in message.results} - {""}
-        self._loose = served | _late(read, transcript.parents)
-        one_reply = self.source.continues(_REPLY, _REPLY) and not self.target.continues(_REPLY, _REPLY)
-        self._joins_replies = one_reply or target == "gemini"
+        self._ids = CallIds(self.read, transcript.parents, transcript.depths, target)
+        self._moves = target in _ONE_SYSTEM
+        served = {part.call_id for message in self.read if _is_reply(message) for part in message.results} - {""}
+        self._loose = served | _late(self.read, transcript.parents, self._moves)
+        continues = self._source.continues(_REPLY, _REPLY) and not dialect(target).continues(_REPLY, _REPLY)
+        self.tree = MessageTree(target, continues or target == "gemini")
+        self._behind = {ROOT: _Behind()}
+        self._children = Tally(transcript.parents)
+        self._ends = {end for call in transcript.calls for end in (call.history, call.captured)}
 
-    def head(self, head: Wire) -> Wire:
-        """Return the fixed part: model, system texts and tools; other settings belong to the provider."""
-        known = {"model", "messages", "input", "contents", "system", "instructions", "tools", *_SYSTEM_KEYS}
-        for key in head:
-            if key not in known:
-                self.dropped[f"request setting {key}"] += 1
-        lists = {"openai_responses": "input", "gemini": "contents"}
-        made: Wire = {"model": head.get("model"), lists.get(self.target.name, "messages"): []}
-        for text in self.source.system_texts(head):
-            made = self.target.with_system_text(made, text)
-        tools = [_plain_tool(tool) for tool in self.source.tools(head)]
-        return {**made, "tools": _tools(self.target.name, tools)} if tools else made
+    def take(self, node: int) -> None:
+        """Write what one message says, behind what its parent says."""
+        behind = self._behind[self._given.parents[node]]
+        self.losses.beside(self._given.messages[node])
+        message, origins = self._carried(node, self.read[node])
+        if message.role == "system" and (self._moves or behind.run is None):
+            behind = self._moved(message, behind)
+        else:
+            behind = self._said(list(self._written(self._ids.message(node, message), origins)), behind)
+        ends = node in self._ends
+        if behind.run is not None and (ends or self._children[node] > 1):
+            behind.run.shared = True
+        if ends or not self._children[node]:
+            self.tree.node(behind.run)
+        self._behind[node] = behind
 
-    def node(self, node: int, wire: Wire) -> list[dict[str, Any]]:
-        """Return the messages that say in the other dialect what one message says."""
-        return self._written(self._ids.message(node, self._carried(wire)))
+    def _moved(self, message: Message, behind: _Behind) -> _Behind:
+        """Take a system message into the system part."""
+        text = "".join(_told(part).text for part in message.parts)
+        if not text.strip():
+            self.went.append(Went(()))
+            return behind
+        self.losses.moved += behind.run is not None
+        place = self.heads.move(behind.moved, text)
+        self.went.append(Went((), place))
+        return _Behind(behind.run, place, apart=True)
 
-    def _carried(self, wire: Wire) -> Message:
-        """Return what the other dialect has a place for; a pair that it has none for is text."""
-        message = self.source.message(wire)
-        for part in message.parts:
-            if part.kind not in _CARRIED:
-                self.dropped[f"{part.kind} part"] += 1
+    def _said(self, said: Sequence[Piece], behind: _Behind) -> _Behind:
+        run, apart, depths = behind.run, behind.apart, []
+        for piece in said:
+            run, apart = self.tree.after(run, piece, apart), False
+            depths.append(run.depth)
+        self.went.append(Went(tuple(dict.fromkeys(depths))))
+        return _Behind(run, behind.moved, apart)
+
+    def _carried(self, node: int, message: Message) -> tuple[Message, list[tuple[int, int]]]:
+        """Return what the other dialect has a place for, with where it stood; a pair that it has none for is text."""
         self._names.update((part.call_id, part.name) for part in message.calls if part.call_id)
         within = {part.call_id for part in message.results} if _is_reply(message) else set()
-        parts = [self._named(part) for part in message.parts if part.kind in _CARRIED]
-        told = (part.call_id in within or part.call_id in self._loose for part in parts)
-        return replace(
-            message, parts=tuple(_told(part) if text else part for part, text in zip(parts, told, strict=True))
-        )
+        parts, origins = [], []
+        for place, part in enumerate(message.parts):
+            if part.kind not in _CARRIED:
+                self.losses.part(part)
+                continue
+            is_text = part.call_id in within or part.call_id in self._loose
+            parts.append(self._as_text(self._named(part)) if is_text else self._named(part))
+            origins.append((node, place))
+        return replace(message, parts=tuple(parts)), origins
 
-    def _written(self, message: Message) -> list[dict[str, Any]]:
-        nameless = self.target.name != "gemini"
-        parts = [_told(part) if nameless and _is_nameless(part) else part for part in message.parts]
-        return list(WRITERS[self.target.name](message, parts))
+    def _as_text(self, part: Part) -> Part:
+        self.losses.told(part)
+        return _told(part)
+
+    def _written(self, message: Message, origins: Sequence[tuple[int, int]]) -> Iterator[Piece]:
+        nameless = self._target != "gemini"
+        parts = [self._as_text(part) if nameless and _is_nameless(part) else part for part in message.parts]
+        return pieces(self._target, message, parts, origins)
 
     def _named(self, part: Part) -> Part:
         """Results mostly know only their call's id; some dialects want the tool's name too."""
         named = part.name or self._names.get(part.call_id, "")
         return replace(part, name=named) if part.kind is PartKind.TOOL_RESULT else part
 
-    def joined(self, before: Wire | None, said: Wire) -> Wire | None:
-        """Return two messages as one: results that must stand in one message, and items of one reply."""
-        if before is None:
-            return None
-        first, second = self.target.message(before), self.target.message(said)
-        if _is_reply(first) and _is_reply(second):
-            return _one_reply(before, said) if self._joins_replies else None
-        key = _JOINED.get(self.target.name)
-        return {**before, key: [*before[key], *said[key]]} if key and first.results and second.results else None
-
-    def call(self, call: Call, place: Mapping[int, int]) -> Call:
+    def call(self, call: Call) -> Call:
         """Return a call whose prompt stands elsewhere."""
-        response = self._written(self._carried(call.response)) if call.response is not None else []
-        several = {"role": "assistant", "output": response} if len(response) > 1 else None
+        history, captured = self._behind[call.history], self._behind[call.captured]
         return replace(
             call,
-            history=place[call.history],
-            captured=place[call.captured],
-            response=several or next(iter(response), None),
+            head=self.heads.head(call.head, history.moved, captured.moved),
+            history=self.tree.node(history.run),
+            captured=self.tree.node(captured.run),
+            response=self._response(call),
             variants=(),
         )
+
+    def _response(self, call: Call) -> Wire | None:
+        """Return a response; what it loses counts where no message of the transcript says the same."""
+        if call.response is None:
+            return None
+        losses = self.losses
+        if call.history != ROOT and self._children[call.history]:
+            self.losses = Losses()
+        else:
+            losses.beside(call.response)
+        message, origins = self._carried(ROOT, self._source.message(call.response))
+        said = [piece.wire for piece in self._written(message, origins)]
+        self.losses = losses
+        return {"role": "assistant", "output": said} if len(said) > 1 else next(iter(said), None)
 
 
 def _is_reply(message: Message) -> bool:
     return message.role == "assistant"
 
 
-def _late(messages: Sequence[Message], parents: Sequence[int]) -> set[str]:
-    """Return the ids of calls whose results do not follow their reply at once, as only OpenAI Responses takes them."""
+def _late(messages: Sequence[Message], parents: Sequence[int], moves: bool) -> set[str]:
+    """Return the ids of calls whose results do not follow their reply at once, as only OpenAI Responses takes them.
+
+    System messages that are moved away stand between nothing.
+    """
     replies: dict[int, int] = {ROOT: ROOT}
     asked: dict[str, set[int]] = {}
     late: set[str] = set()
     for node, (message, parent) in enumerate(zip(messages, parents, strict=True)):
-        goes_on = message.results and not _is_reply(message)
+        goes_on = (message.results and not _is_reply(message)) or (moves and message.role == "system")
         if _is_reply(message):
             goes_on = parent != ROOT and _is_reply(messages[parent])
         replies[node] = replies[parent] if goes_on else node
@@ -164,43 +212,7 @@ def _told(part: Part) -> Part:
     return Part(PartKind.TEXT, f"{said.rstrip()}\n", place=part.place)
 
 
-def _one_reply(before: Wire, said: Wire) -> Wire:
-    """Return two messages of the assistant as one; texts that stood apart stay so."""
-    made = {**before}
-    for key, value in said.items():
-        if isinstance(value, list):
-            made[key] = [*(before.get(key) or ()), *value]
-        elif key == "content":
-            made[key] = "\n".join(text for text in (before[key], value) if text) or None
-    return made
-
-
 _REPLY = Message("assistant", ())
 _CARRIED = frozenset({PartKind.TEXT, PartKind.TOOL_CALL, PartKind.TOOL_RESULT})
-_JOINED = {"anthropic": "content", "gemini": "parts"}
-_SYSTEM_KEYS = ("systemInstruction", "system_instruction")
-
-
-class _Tool(NamedTuple):
-    name: str
-    description: str
-    schema: Any
-
-
-def _plain_tool(tool: ToolDefinition) -> _Tool:
-    body = json.loads(tool.text) if tool.text.startswith("{") else {}
-    body = body.get("function", body) if isinstance(body.get("function"), dict) else body
-    keys = ("parameters", "input_schema", "parametersJsonSchema")
-    schema: Any = next((body[key] for key in keys if key in body), {})
-    return _Tool(tool.name, str(body.get("description") or ""), schema)
-
-
-def _tools(target: str, tools: Sequence[_Tool]) -> list[Any]:
-    plain = [{"name": tool.name, "description": tool.description, "parameters": tool.schema} for tool in tools]
-    if target == "openai_chat":
-        return [{"type": "function", "function": tool} for tool in plain]
-    if target == "openai_responses":
-        return [{"type": "function", **tool} for tool in plain]
-    if target == "gemini":
-        return [{"functionDeclarations": plain}]
-    return [{"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in tools]
+_ONE_SYSTEM = ("anthropic", "gemini")
+"""Dialects whose conversation has no system messages."""

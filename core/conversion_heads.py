@@ -1,0 +1,85 @@
+"""The fixed part of a request in another dialect: model, system texts and tools.
+
+A system message that stands later in the conversation has no place there with every provider: Gemini has no such role,
+Anthropic takes it from its newest models alone and at some places. It goes to the end of the system part of each call
+that has it before it, so that it is never taken for what the user says, and stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .conversion_losses import Losses
+from .conversion_tools import plain_tool, written_tools
+from .dialects import Dialect
+from .transcript import ROOT
+from .wire import Wire
+
+
+class Heads:
+    """The heads of a converted transcript: those of the transcript, then those with system texts of conversations."""
+
+    def __init__(self, source: Dialect, target: str, heads: Sequence[Wire], losses: Losses) -> None:
+        self._target = target
+        self._models = [head.get("model") for head in heads]
+        self._texts = [source.system_texts(head) for head in heads]
+        self._tools = [_tools(source, target, head) for head in heads]
+        self.made = [self._head(place, texts) for place, texts in enumerate(self._texts)]
+        self._known: dict[tuple[int, int, int], int] = {}
+        self._moved: list[tuple[int, str]] = []
+        for head in heads:
+            losses.head(head, source)
+
+    def move(self, above: int, text: str) -> int:
+        """Take a system text that follows the one at a place, ROOT for none, and return its own place."""
+        self._moved.append((above, text))
+        return len(self._moved) - 1
+
+    def text(self, place: int) -> str:
+        """Return the system text that was taken at a place."""
+        return self._moved[place][1]
+
+    def head(self, given: int, history: int, captured: int) -> int:
+        """Return the place of a head with the texts taken up to two places; a text that stands there stays alone."""
+        if history == captured == ROOT:
+            return given
+        key = (given, history, captured)
+        if key not in self._known:
+            texts = dict.fromkeys([*self._up_to(history), *self._up_to(captured)])
+            for text in self._texts[given]:
+                texts.pop(text, None)
+            self._texts.append([*self._texts[given], *texts])
+            self.made.append(self._head(given, self._texts[-1]))
+            self._known[key] = len(self.made) - 1
+        return self._known[key]
+
+    def place_of(self, head: int, text: str) -> int:
+        """Return which of the system texts of a head a text is."""
+        return self._texts[head].index(text)
+
+    def _up_to(self, place: int) -> list[str]:
+        found = []
+        while place != ROOT:
+            place, text = self._moved[place]
+            found.append(text)
+        return found[::-1]
+
+    def _head(self, given: int, texts: Sequence[str]) -> Wire:
+        made = {"model": self._models[given], **_system(self._target, texts)}
+        return {**made, "tools": self._tools[given]} if self._tools[given] else made
+
+
+def _tools(source: Dialect, target: str, head: Wire) -> list[Any]:
+    tools = [plain_tool(tool) for tool in source.tools(head)]
+    return written_tools(target, tools) if tools else []
+
+
+def _system(target: str, texts: Sequence[str]) -> dict[str, Any]:
+    if target == "anthropic":
+        return {"messages": [], **({"system": [{"type": "text", "text": text} for text in texts]} if texts else {})}
+    if target == "gemini":
+        parts = [{"text": text} for text in texts]
+        return {"contents": [], **({"systemInstruction": {"parts": parts}} if texts else {})}
+    messages = [{"role": "system", "content": text} for text in texts]
+    return {"input" if target == "openai_responses" else "messages": messages}
