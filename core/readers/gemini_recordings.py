@@ -12,8 +12,8 @@ from ..transcript import ROOT, Fidelity, Transcript
 from ..wire import Wire
 from .builder import Placed, TranscriptBuilder
 from .event_log import Ignored
-from .figures import checked
 from .formats import Format, Reading, share
+from .growing import reported
 from .problems import Report
 from .responses import response_facts
 from .streams import join_stream
@@ -60,7 +60,7 @@ def _call(builder: TranscriptBuilder, answer: Any, report: Report, place: str) -
     builder.call(
         Placed(builder.head({**named, "contents": []}), ROOT),
         response=facts.message,
-        usage=checked(facts.usage, report, place),
+        usage=reported(facts, report, place),
         model=facts.model,
         at=facts.at,
         fidelity=Fidelity.PARTIAL,

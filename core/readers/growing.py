@@ -10,19 +10,21 @@ from dataclasses import dataclass
 from itertools import chain
 
 from ..dialects import dialect
-from ..transcript import ROOT, Fidelity, Transcript
+from ..transcript import ROOT, Fidelity, Transcript, Usage
 from ..wire import Wire, digest, dump
 from .builder import Placed, TranscriptBuilder, exact_keys
 from .checks import MessageChecks
 from .figures import checked
 from .formats import Reading
 from .items import Item
+from .problems import Report
 from .replies import compacts, last_reply, reply_of, reply_spans
+from .responses import ResponseFacts
 from .run import Run
 from .titles import title_of
 from .trace_calls import NO_SYSTEM, NO_TOOLS
 
-__all__ = ["Growing", "Request", "compactions"]
+__all__ = ["Growing", "Request", "compactions", "reported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class Growing:
             request.wires,
             request.exact,
             response=facts.message if facts else None,
-            usage=checked(facts.usage, self._reading.report, item.place) if facts else None,
+            usage=reported(facts, self._reading.report, item.place) if facts else None,
             model=item.model,
             at=item.at,
             hints=item.hints,
@@ -183,6 +185,13 @@ def _length(wire: Wire) -> int:
     """Return about how many characters a message has."""
     content = wire.get("content")
     return len(content) if isinstance(content, str) and len(wire) == 2 else len(dump(wire))
+
+
+def reported(facts: ResponseFacts, report: Report, place: str) -> Usage:
+    """Return the believed part of a response's usage; what else is odd about the response becomes remarks."""
+    for problem, expected in facts.remarks:
+        report.add(problem, expected, place=place, warning=True)
+    return checked(facts.usage, report, place)
 
 
 def compactions(builder: TranscriptBuilder) -> list[str]:

@@ -143,7 +143,8 @@ def _facts(value: Wire, place: str, report: Report) -> ResponseFacts:
     if message is None and (text(value, "status") == "failure" or value.get("error_str")):
         report.add("the call failed, so there is no response", "The request was read.", place=place, warning=True)
     model = answered.model or raw.model or text(value, "model") or None
-    return ResponseFacts(message, usage, model, answered.at or raw.at, answered.dialect or raw.dialect)
+    at, spoken = answered.at or raw.at, answered.dialect or raw.dialect
+    return ResponseFacts(message, usage, model, at, spoken, answered.id, answered.remarks)
 
 
 def _session(value: Wire) -> str:

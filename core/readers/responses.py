@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from ..transcript import Usage
 from ..wire import Wire
 from .figures import figure
+from .stream_parts import remarks
 from .times import parse_time
 
 
@@ -33,6 +34,8 @@ class ResponseFacts:
     """The dialect whose response this is; None if it is not one that is known."""
     id: str = ""
     """What later requests may call it, where the provider keeps it."""
+    remarks: tuple[tuple[str, str], ...] = ()
+    """What it lacks of the stream that it was joined from, and what was done, in sentences."""
 
 
 def response_facts(response: Any) -> ResponseFacts:
@@ -41,6 +44,11 @@ def response_facts(response: Any) -> ResponseFacts:
         response = _parsed(response)
     if not isinstance(response, Mapping):
         return ResponseFacts()
+    facts, told = _facts(response), tuple(remarks(response))
+    return replace(facts, remarks=told) if told else facts
+
+
+def _facts(response: Wire) -> ResponseFacts:
     if is_openai_response(response):
         return _openai(response)
     if is_anthropic_response(response):

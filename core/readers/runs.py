@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from ..transcript import ROOT, Fidelity, Transcript
 from .builder import Placed, TranscriptBuilder
-from .figures import checked
 from .formats import Reading
-from .growing import Growing, Request, compactions
+from .growing import Growing, Request, compactions, reported
 from .items import Item, Items
 from .links import linked
 from .server_state import ServerState
@@ -125,7 +124,7 @@ def _response_alone(item: Item, reading: Reading) -> Transcript:
     builder.call(
         Placed(builder.head({**model, **item.repeated, LISTS[item.dialect]: []}), ROOT),
         response=item.facts.message,
-        usage=checked(item.facts.usage, reading.report, item.place),
+        usage=reported(item.facts, reading.report, item.place),
         model=item.facts.model,
         at=item.at,
         fidelity=Fidelity.PARTIAL,
