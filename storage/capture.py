@@ -1,7 +1,8 @@
 """The HTTP routes beside the pages: `POST /api/capture` and `GET /healthz`.
 
 A capture is answered with 201 only after it is committed, so a client that got its answer may forget the call. Token
-figures of a response that cannot be true are left out and named in `remarks`. What is no response of a known provider
+figures of a response that cannot be true are left out and named in `remarks`. A streamed response is given as the text
+of its events or as their list, and stored as the response that they make up. What is no response of a known provider
 is noted as a failed call, with how it begins, and no figure is taken from it. Every refusal is `{"error": sentence}`.
 The guard in front of the app decides who may call.
 """
@@ -22,6 +23,7 @@ from starlette.routing import BaseRoute, Route
 from core import ENGINE_VERSION
 from core.errors import PromptInspectorError, RequestError
 from core.hints import Hints
+from core.readers.answers import whole_response
 from core.readers.times import parse_time
 
 from . import library
@@ -36,7 +38,9 @@ LIMIT = "PROMPT_INSPECTOR_CAPTURE_MB"
 DEFAULT_LIMIT = 64
 """Megabytes of one capture; requests with images are large."""
 LONGEST_SESSION = 500
-EXPECTED = '{"request": {...}, "response": {...} or null, "session": "...", "hints": {...}, "at": "..."}'
+EXPECTED = (
+    '{"request": {...}, "response": {...}, a stream\'s text or null, "session": "...", "hints": {...}, "at": "..."}'
+)
 KEYS = ("request", "response", "session", "hints", "at")
 
 log = logging.getLogger(__name__)
@@ -117,7 +121,7 @@ def exchange_of(body: Any) -> Exchange:
         raise Refused(400, f"The field 'request' is missing; expected is {EXPECTED}.")
     return Exchange(
         request=_object(body, "request") or {},
-        response=_object(body, "response"),
+        response=_response(body.get("response")),
         session=_session(body.get("session")),
         hints=_hints(_object(body, "hints")),
         at=_moment(body.get("at")),
@@ -186,6 +190,15 @@ def _object(body: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     if not isinstance(value, Mapping):
         raise Refused(400, f"The field {key!r} is {_kind(value)}; an object was expected.")
     return value
+
+
+def _response(value: Any) -> Mapping[str, Any] | None:
+    """Return a response as one object: a stream is joined here, before secrets are looked for, which it may cut."""
+    whole = whole_response(value)
+    kept = whole if isinstance(whole, Mapping) else value
+    if kept is not None and not isinstance(kept, Mapping):
+        raise Refused(400, f"The field 'response' is {_kind(kept)}; an object, or a provider's stream, was expected.")
+    return kept
 
 
 def _session(value: Any) -> str:

@@ -24,7 +24,6 @@ from core.readers.responses import ResponseFacts, response_facts
 from core.readers.run import Run
 from core.readers.titles import shortened, title_of
 from core.redact import SECRETS_ONLY, Privacy, mask
-from core.transcript import Usage
 from core.wire import Wire
 
 from .continuation import Prompt, continued
@@ -60,7 +59,7 @@ class Appended:
     call: int
     masked: Mapping[str, int]
     remarks: tuple[str, ...] = ()
-    """What the usage of the response says and cannot be true, in sentences; none where it is no known response."""
+    """What the usage of the response says and cannot be true, and what it lacks of its stream, in sentences."""
 
 
 class Recorder:
@@ -89,7 +88,7 @@ class Recorder:
                 live.fail(call, response)
             live.write(connection, row)
         masked = dict(sorted((Counter(sent.found) + Counter(rest.found)).items()))
-        return Appended(live.id, call, masked, _remarks(facts.usage))
+        return Appended(live.id, call, masked, _remarks(facts))
 
     def forget(self, transcript_id: int) -> None:
         """Let go of a run that is being deleted. Called while writing."""
@@ -193,8 +192,9 @@ class _LiveRun:
         return len(self._builder.heads), len(self._builder.messages), len(self._builder.calls)
 
 
-def _remarks(usage: Usage) -> tuple[str, ...]:
-    return tuple(f"{problem[:1].upper()}{problem[1:]}. {expected}" for problem, expected in doubts(usage))
+def _remarks(facts: ResponseFacts) -> tuple[str, ...]:
+    told = (*doubts(facts.usage), *facts.remarks)
+    return tuple(f"{problem[:1].upper()}{problem[1:]}. {expected}" for problem, expected in told)
 
 
 def _home(connection: Connection, prompt: Prompt, facts: ResponseFacts, session: str) -> Any:

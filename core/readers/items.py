@@ -15,6 +15,7 @@ from typing import Any
 from ..dialects import detect
 from ..transcript import Fidelity
 from ..wire import Wire
+from .answers import facts_in, whole_response
 from .problems import Report, kind_of
 from .records import Record
 from .responses import ResponseFacts, response_facts
@@ -35,7 +36,6 @@ from .shapes import (
     is_response,
     list_key,
     responses,
-    unwrapped,
 )
 from .times import parse_time
 
@@ -173,10 +173,12 @@ class Items:
         if not numbered:
             self.report.add("the request holds no messages", "A list of messages was expected.", place=place)
             return
-        facts = self._answer(around["response"], place) if around.get("response") is not None else None
+        answer = whole_response(around.get("response"))
+        spoken = self._dialect_of(body, response_facts(answer))
+        facts = None if answer is None else self._answer(answer, spoken, place)
         yield Item(
             place=place,
-            dialect=self._dialect_of(body, facts),
+            dialect=spoken,
             body=body,
             facts=facts,
             bare=bare and facts is None,
@@ -211,15 +213,10 @@ class Items:
             repeated={key: answer[key] for key in REPEATED if facts.dialect == "openai_responses" and answer.get(key)},
         )
 
-    def _answer(self, response: Any, place: str) -> ResponseFacts:
-        response = unwrapped(response)
-        facts = response_facts(response)
-        if facts.dialect is None and isinstance(response, str):
-            return ResponseFacts({"role": "assistant", "content": response})
-        if facts.dialect is None and isinstance(response, Mapping) and response.get("role") == "assistant":
-            return ResponseFacts(response)
-        if facts.dialect is None:
-            failed = isinstance(response, Mapping) and ("error" in response or response.get("type") == "error")
+    def _answer(self, answer: Any, spoken: str, place: str) -> ResponseFacts:
+        facts = facts_in(spoken, answer)
+        if facts.dialect is None and facts.message is None:
+            failed = isinstance(answer, Mapping) and ("error" in answer or answer.get("type") == "error")
             self.report.add(
                 "the call failed, so there is no response" if failed else "the response is of no known shape",
                 "The request was read." if failed else "A response of one of the known providers was expected.",
@@ -228,11 +225,11 @@ class Items:
             )
         return facts
 
-    def _dialect_of(self, body: Wire, facts: ResponseFacts | None) -> str:
+    def _dialect_of(self, body: Wire, facts: ResponseFacts) -> str:
         key = list_key(body)
         if self.forced and LISTS[self.dialect] == key:
             return self.dialect
-        if facts is not None and facts.dialect is not None and LISTS[facts.dialect] == key:
+        if facts.dialect is not None and LISTS[facts.dialect] == key:
             return facts.dialect
         seen = detect(body)
         fits = LISTS[self.dialect] == key and seen == "openai_chat" and not is_openai_body(body)

@@ -78,7 +78,11 @@ def responses(value: Any) -> list[Any]:
 
 def unwrapped(response: Any) -> Any:
     """Return the response inside a logged HTTP answer (`{"status_code", "body"}`)."""
-    if isinstance(response, Mapping) and isinstance(response.get("body"), Mapping | str) and "choices" not in response:
+    if (
+        isinstance(response, Mapping)
+        and isinstance(response.get("body"), Mapping | list | str)
+        and "choices" not in response
+    ):
         return response["body"]
     return response
 
