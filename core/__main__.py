@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .command_line import command_parser, run
 from .config import Configuration, load_config
+from .conversion_losses import conversion_told
 from .errors import PromptInspectorError
 from .hint_notes import CallNotes
 from .readers import read
@@ -67,7 +68,8 @@ def _replay(options: argparse.Namespace) -> int:
         print_rows = _json_rows if options.json else _table
         print_rows(made)
         # JSON on standard output stays one object a call.
-        for sentence in (*rule_report(made).sentences, *_hint_sentences(made)):
+        told = conversion_told(made)
+        for sentence in (*([told] if told else ()), *rule_report(made).sentences, *_hint_sentences(made)):
             print(sentence, file=sys.stderr if options.json else sys.stdout)
     return 0
 

@@ -79,6 +79,18 @@ def test_replay_says_where_rules_meet_and_what_hints_name_in_vain(tmp_path: Path
     assert last == "Call 1 and 1 more: The hint 'pins' names 'm7.0': this request has no such span or tool call."
 
 
+def test_replay_says_what_a_conversion_loses(tmp_path: Path) -> None:
+    path, captured = tmp_path / "other.json", tmp_path / "captured.json"
+    path.write_text(json.dumps({**CONFIG, "model": {"dialect": "anthropic"}}), encoding="utf-8")
+    talk = {"model": "gpt-4o", "messages": [{"role": "user", "content": "q"}], "temperature": 0}
+    captured.write_text(json.dumps({"request": talk, "response": None}), encoding="utf-8")
+    said = "Converted from openai_chat to anthropic. Lost by it: the setting temperature."
+    made = run("replay", path, captured)
+    assert (made.stdout.splitlines()[-1], made.stderr) == (said, "")
+    as_json = run("replay", path, captured, "--json")
+    assert as_json.stderr == f"{said}\n" and len(as_json.stdout.splitlines()) == 1
+
+
 def test_verify_exits_0_when_all_calls_hold(config: Path) -> None:
     made = run("verify", config, SAMPLE)
     assert (made.returncode, made.stderr) == (0, "")
