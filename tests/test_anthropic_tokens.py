@@ -78,6 +78,16 @@ def test_tools(count: int) -> None:
     assert fixed.overhead == 5 + 346 + 57 * count
 
 
+def test_a_deferred_tool_costs_nothing_until_it_is_found() -> None:
+    search = {"type": "tool_search_tool_bm25", "name": "search"}
+    given = ([search], [search, {**TOOL, "defer_loading": True}], [search, TOOL])
+    alone, deferred, loaded = (fixed_part({"tools": tools}, CLAUDE, COUNTER, None) for tools in given)
+    assert [span.tokens for span in deferred.tools] == [T("search"), 0]
+    assert deferred.tokens == alone.tokens < loaded.tokens
+    kept = fixed_part({"tools": [search, {**TOOL, "defer_loading": False}]}, CLAUDE, COUNTER, None)
+    assert kept.tokens == loaded.tokens
+
+
 def test_no_tools_cost_nothing() -> None:
     assert fixed_part({"messages": []}, CLAUDE, COUNTER, None).tokens == 5
     assert fixed_part({"messages": [], "tools": []}, CLAUDE, COUNTER, None).tokens == 5

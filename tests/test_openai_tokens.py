@@ -245,6 +245,17 @@ def test_tools_add_up_to_their_rendering() -> None:
     assert legacy.tokens == T(namespace_text([FUNCTION])) + 8 + 3
 
 
+def test_of_a_deferred_tool_name_and_description_are_sent() -> None:
+    responses = dialect_named("openai_responses")
+    flat = {"type": "function", **FUNCTION}
+    short = {key: value for key, value in flat.items() if key != "parameters"}
+    given = ({**flat, "defer_loading": True}, short, flat, {**flat, "defer_loading": False})
+    deferred, named, whole, kept = (
+        fixed_part({"tools": [tool]}, responses, COUNTER, "gpt-5.4").tokens for tool in given
+    )
+    assert deferred == named < whole == kept
+
+
 def test_no_tools_cost_nothing() -> None:
     assert fixed_part({"messages": [], "tools": []}, CHAT, COUNTER, None).tokens == 3
 

@@ -2,7 +2,9 @@
 
 The frames were fitted to recorded requests: 7 for a request with one message, 2 for each further one; 346 once and
 57 a tool; per call 46 and 14 an argument, whose keys and raw values (not JSON) are counted. With o200k times 1.2 for
-the texts, 40 whole recorded requests of Haiku 3.5 and Sonnet 4 came out 0 to 8.3 % too high, none too low.
+the texts, 40 whole recorded requests of Haiku 3.5 and Sonnet 4 came out 0 to 8.3 % too high, none too low. A tool that
+is deferred stands in no prompt until a search finds it (the provider's page on tool search), so it costs nothing; what
+a search brings in is not counted.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import Any
 from ..tokens import Counter
 from ..wire import text_of
 from .base import Cost, Message, Part, PartKind, ToolDefinition
-from .openai_tokens import parsed, raw_part, text_costs
+from .openai_tokens import is_deferred, parsed, raw_part, text_costs
 from .unread import part_tokens
 
 REQUEST_FRAME = 5
@@ -60,13 +62,17 @@ def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
     """Return the estimated cost in tokens of definitions: name, description and compact schema of each."""
     if not tools:
         return Cost(((),), 0)
-    each = tuple(_tool(tool, counter) for tool in tools)
-    return Cost((each,), TOOLS_FRAME + TOOL_FRAME * len(tools) if counter.frames else 0)
+    if not counter.frames:
+        return Cost((tuple(counter.count(tool.text) for tool in tools),), 0)
+    bodies = [parsed(tool.text) for tool in tools]
+    each = tuple(_tool(body, counter) for body in bodies)
+    return Cost((each,), TOOLS_FRAME + TOOL_FRAME * sum(not is_deferred(body) for body in bodies))
 
 
-def _tool(tool: ToolDefinition, counter: Counter) -> int:
-    body = parsed(tool.text) if counter.frames else None
+def _tool(body: Any, counter: Counter) -> int:
     if not isinstance(body, dict):
-        return counter.count(tool.text)
+        return counter.count(text_of(body))
+    if is_deferred(body):
+        return 0
     texts = [text_of(body.get(key)) for key in ("name", "description", "input_schema")]
     return sum(counter.count(text) for text in texts if text)

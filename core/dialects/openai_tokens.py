@@ -257,10 +257,20 @@ def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
         return Cost((tuple(counter.count(tool.text) for tool in tools),), 0)
     if deepseek_tokens.is_deepseeks(counter):
         return deepseek_tokens.cost_of_tools(tools, counter)
-    functions = [_function(parsed(tool.text)) for tool in tools]
+    functions = [_in_prompt(_function(parsed(tool.text))) for tool in tools]
     each = [counter.count(tool_text(function)) for function in functions]
     total = counter.count(namespace_text(functions)) + TOOLS_FRAME
     return _balanced([each], total - sum(each))
+
+
+def is_deferred(tool: Any) -> bool:
+    """Return whether a definition waits for a tool search to load it."""
+    return isinstance(tool, Mapping) and tool.get("defer_loading") is True
+
+
+def _in_prompt(function: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what the model sees of a function: of a deferred one its name and description (guide on tool search)."""
+    return {**function, "parameters": None} if is_deferred(function) else function
 
 
 def _function(tool: Any) -> Mapping[str, Any]:
