@@ -108,21 +108,7 @@ def _turns(value: Any) -> bool:
 
 def _recorded(record: Record, reading: Reading) -> Iterator[Transcript]:
     """Yield the replies of each caller; the one with the most was asked the question that is recorded."""
-    by_caller: dict[str, list[Wire]] = {}
-    left = 0
-    for turn in listed(record.value, "turns"):
-        output = inner(turn, "output")
-        if langchain_messages.is_message(output):
-            by_caller.setdefault(text(turn, "caller") or "agent", []).append(output)
-        else:
-            left += 1
-    if left:
-        reading.report.add(
-            f"{counted(left, 'turn', 'holds', 'hold')} no reply",
-            f"{agreeing(left, 'It was', 'They were')} left out.",
-            place=record.place,
-            warning=True,
-        )
+    by_caller = _replies(record, reading)
     main = max(by_caller, key=lambda caller: (len(by_caller[caller]), -list(by_caller).index(caller)))
     session = text(record.value, "scenario") or reading.stem or "recording"
     question = text(record.value, "prompt")
@@ -140,6 +126,26 @@ def _recorded(record: Record, reading: Reading) -> Iterator[Transcript]:
         side = {} if caller == main else {"parent_session": session}
         named = session if caller == main else f"{session}/{caller}"
         yield log.transcript(session=named, title="" if caller == main else caller, meta={**side, "agent": caller})
+
+
+def _replies(record: Record, reading: Reading) -> dict[str, list[Wire]]:
+    """Return the replies by their caller; turns without one are told."""
+    by_caller: dict[str, list[Wire]] = {}
+    left = 0
+    for turn in listed(record.value, "turns"):
+        output = inner(turn, "output")
+        if langchain_messages.is_message(output):
+            by_caller.setdefault(text(turn, "caller") or "agent", []).append(output)
+        else:
+            left += 1
+    if left:
+        reading.report.add(
+            f"{counted(left, 'turn', 'holds', 'hold')} no reply",
+            f"{agreeing(left, 'It was', 'They were')} left out.",
+            place=record.place,
+            warning=True,
+        )
+    return by_caller
 
 
 FORMAT = Format("langchain", "LangChain messages", sniff, read)

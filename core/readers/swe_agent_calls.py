@@ -53,6 +53,20 @@ class _Run:
         """Return the run; None if it holds no message."""
         wires = [wire_of(entry) for entry in self.history]
         self._check(wires, place)
+        self._calls(wires)
+        if not self.builder.messages:
+            return None
+        title = shortened(text(inner(self.config, "problem_statement"), "id"))
+        return self.builder.build(
+            title=title or title_of(self.builder.dialect, self.builder.messages, self.reading.stem or "run"),
+            format=self.reading.report.format or "",
+            source=self.reading.name,
+            session=self._session(name, number),
+            notes=self._notes(),
+            meta=self._meta(name, number),
+        )
+
+    def _calls(self, wires: Sequence[Wire]) -> None:
         head, conversation = self.builder.dialect.split({"messages": wires})
         happened = self.builder.chain(self.builder.head(head), conversation).nodes
         lead = len(wires) - len(conversation)
@@ -66,26 +80,17 @@ class _Run:
                 model=self.model,
                 fidelity=self._fidelity(bool(sent) or call == 0),
             )
-        if not self.builder.messages:
-            return None
-        info = inner(self.row, "info")
-        instance = text(self.row, "environment", "instance_id")
-        title = shortened(text(inner(self.config, "problem_statement"), "id"))
-        known = {key: info[key] for key in ("exit_status", "swe_agent_version") if info.get(key) is not None}
+
+    def _meta(self, name: str, number: int) -> dict[str, Any]:
+        """Return how the run ended and what it used; of a second agent, whose it is."""
+        info, instance = inner(self.row, "info"), text(self.row, "environment", "instance_id")
         totals = inner(info, "model_stats") if not number else {}
-        return self.builder.build(
-            title=title or title_of(self.builder.dialect, self.builder.messages, self.reading.stem or "run"),
-            format=self.reading.report.format or "",
-            source=self.reading.name,
-            session=self._session(name, number),
-            notes=self._notes(),
-            meta={
-                **known,
-                **{key: totals[key] for key in STATISTICS if totals.get(key) is not None},
-                **({"environment": instance} if instance else {}),
-                **({"agent": name, "parent_session": self._session("", 0)} if number else {}),
-            },
-        )
+        return {
+            **{key: info[key] for key in ("exit_status", "swe_agent_version") if info.get(key) is not None},
+            **{key: totals[key] for key in STATISTICS if totals.get(key) is not None},
+            **({"environment": instance} if instance else {}),
+            **({"agent": name, "parent_session": self._session("", 0)} if number else {}),
+        }
 
     @property
     def model(self) -> str | None:

@@ -16,7 +16,7 @@ from core.advice_trial import Check
 from core.presets import PRESETS
 from core.scorecard import UPPER_BOUND
 from core.wording import counted
-from core.work_units import Work
+from core.work_units import Work, WorkUnit
 
 from .advice_tree_view import UNASKED, folded, tree_html
 from .compare_state import limits_in_address
@@ -182,20 +182,9 @@ def work_units(work: Work, hidden: int = 0) -> None:
         f" then an aggregator that reads {counted(len(work.units), 'verdict')}: {counted(work.aggregator, 'token')}."
     )
     shown = work.units[:MOST_UNITS]
-    frame = pd.DataFrame(
-        {
-            "#": range(1, len(shown) + 1),
-            "kind": [unit.kind for unit in shown],
-            "unit": [unit.name for unit in shown],
-            "texts": [len(unit.pieces) for unit in shown],
-            "tokens": [unit.tokens for unit in shown],
-            "of the budget": [100 * unit.tokens / work.budget if work.budget else 0.0 for unit in shown],
-            "alone": ["fits" if unit.fits else "over" for unit in shown],
-        }
-    )
     number = st.column_config.NumberColumn
     st.dataframe(
-        frame,
+        _units_table(shown, work.budget),
         key="units",
         hide_index=True,
         height="content" if len(shown) <= 10 else 390,
@@ -209,6 +198,20 @@ def work_units(work: Work, hidden: int = 0) -> None:
     )
     if len(work.units) > len(shown):
         st.caption(f"The first {len(shown):,} of {len(work.units):,} are shown.")
+
+
+def _units_table(units: Sequence[WorkUnit], budget: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "#": range(1, len(units) + 1),
+            "kind": [unit.kind for unit in units],
+            "unit": [unit.name for unit in units],
+            "texts": [len(unit.pieces) for unit in units],
+            "tokens": [unit.tokens for unit in units],
+            "of the budget": [100 * unit.tokens / budget if budget else 0.0 for unit in units],
+            "alone": ["fits" if unit.fits else "over" for unit in units],
+        }
+    )
 
 
 def presets(found: Advised | None, opened: Opened, limits: Limits) -> None:
