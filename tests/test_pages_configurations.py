@@ -12,7 +12,8 @@ from sqlalchemy import insert, select
 from core.errors import ConfigError
 from core.export import exported
 from core.replay import replay
-from pages.parts.saved_configs import compare_address, import_config, provenance_text
+from pages.parts.config_opening import compare_address
+from pages.parts.saved_configs import import_config, provenance_text
 from storage import Library
 from storage.schema import ConfigurationRow, TranscriptRow
 from tests.pages_app import SAMPLES, Open, errors_in_popover, id_of, page, run, sample_database, shown, store
@@ -178,6 +179,15 @@ def test_a_configuration_that_was_measured_on_nothing_here_says_what_it_opens_on
     assert compare_address(store, store.configs.get("by hand"))["transcript"] == str(newest.id)
     app.button(key="config_compare").click()
     assert str(oldest.title) in run(app).title[0].value.replace("\\", "")
+
+
+def test_a_configuration_for_another_dialect_says_that_compare_does_not_convert(page: Open, store: Library) -> None:
+    told = "It is for anthropic; Compare shows the transcript in its own dialect, openai_chat."
+    summary = store.summary(int(id_of(store)))
+    body = store.configs.get(NAME).body
+    for dialect, says in (("anthropic", True), (summary.dialect, False), (None, False)):
+        store.configs.save("another", {**body, "model": {**body["model"], "dialect": dialect}})
+        assert (told in shown(page(PAGE, config="another"))) is says
 
 
 def test_a_file_without_a_name_goes_by_its_file_name(page: Open, store: Library) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,15 +15,14 @@ from core.config import Configuration, load_config
 from core.errors import ConfigError
 from core.json_faults import json_fault
 from core.wording import counted
-from storage import Library, NotFound, Summary
+from storage import Library
 from storage.configs import SavedConfig
 
-from .comparison import label, written
+from .comparison import label
+from .config_opening import compare_address, objects_in, opening_told
 from .dates import day
 from .edge import edge, escaped, show_error
-from .limits import as_shown
 from .production import needs, snippet
-from .state import SEEN, TRANSCRIPT
 from .texts import bounded, file_name
 
 CONFIG, VERSION = "config", "version"
@@ -152,74 +150,24 @@ def _actions(store: Library, saved: SavedConfig, usable: bool) -> None:
                 st.session_state[DELETED] = f"All versions of {saved.name} were deleted."
                 st.query_params.pop(CONFIG, None)
                 st.rerun()
-    if usable and (other := unmeasured_on(store, saved)):
-        st.caption(escaped(other))
-
-
-def compare_address(store: Library, saved: SavedConfig) -> dict[str, str]:
-    """Return the address of Compare with a configuration beside the whole history.
-
-    The transcript is the one that it was measured on, where that is in the library, else the one seen last.
-    """
-    config = load_config(saved.body)
-    found = _measured_on(store, saved) or _seen_last(store)
-    said = {key: value for key, value in as_shown(config).items() if key not in ("provenance", "schema_version")}
-    address = {"a": written({**said, "name": saved.name}), "b": written({"strategy": {"kind": "full_history"}})}
-    parts = {
-        TRANSCRIPT: found.id if found else None,
-        "budget": config.budget.soft_limit,
-        "window": config.model.window,
-        "max_output": config.model.max_output,
-        "model": config.model.name,
-    }
-    return address | {key: str(value) for key, value in parts.items() if value is not None}
-
-
-def _measured_on(store: Library, saved: SavedConfig) -> Summary | None:
-    given = saved.body.get("provenance")
-    provenance = given if isinstance(given, Mapping) else {}
-    return store.named({str(entry.get("sha256")) for entry in _objects(provenance.get("transcripts"))})
-
-
-def _seen_last(store: Library) -> Summary | None:
-    """Return the transcript that this session saw last, else the newest one; None without any."""
-    seen = st.session_state.get(SEEN)
-    with suppress(NotFound):
-        if seen is not None:
-            return store.summary(seen)
-    return next(iter(store.list(limit=1)), None)
-
-
-def unmeasured_on(store: Library, saved: SavedConfig) -> str:
-    """Return on which transcript Compare opens where it is none that this was measured on; "" where it is one."""
-    if _measured_on(store, saved):
-        return ""
-    other = _seen_last(store)
-    if other is None:
-        return "There is no transcript to compare it on."
-    title = other.title or "Untitled transcript"
-    return f"No transcript that it was measured on is here: Compare opens it on “{title}”."
+    if usable and (told := opening_told(store, saved)):
+        st.caption(escaped(told))
 
 
 def provenance_text(provenance: Any) -> str:
     """Return in sentences what a configuration was measured on."""
     if not isinstance(provenance, Mapping) or not provenance:
         return "Written by hand or not exported from a comparison: nothing says what it was measured on."
-    transcripts = _objects(provenance.get("transcripts"))
-    measured = next(iter(_objects([provenance.get("measured")])), {})
+    transcripts = objects_in(provenance.get("transcripts"))
+    measured = next(iter(objects_in([provenance.get("measured")])), {})
     calls = sum(number for entry in transcripts if isinstance(number := entry.get("calls"), int))
     said = f"Measured on {counted(len(transcripts), 'transcript')} with {counted(calls, 'call')}"
     if isinstance(peak := measured.get("peak_tokens"), int):
         said += f": peak {counted(peak, 'token')}"
     if isinstance(total := measured.get("sum_tokens"), int):
         said += f", {total:,} over all calls"
-    golden = len(_objects(provenance.get("golden")))
+    golden = len(objects_in(provenance.get("golden")))
     return escaped(f"{said}. {counted(golden, 'golden call')} to verify it with.")
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects in a list: a provenance that was written by hand may hold anything."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def importer(store: Library) -> None:
