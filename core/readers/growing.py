@@ -17,6 +17,7 @@ from .checks import MessageChecks
 from .figures import checked
 from .formats import Reading
 from .items import Item
+from .missing import whole_until
 from .problems import Report
 from .replies import compacts, last_reply, reply_of, reply_spans
 from .responses import ResponseFacts
@@ -69,7 +70,7 @@ class Growing:
         self._only: tuple[Request, Placed] | None = None
         self._all_finished = True
         self.characters = 0
-        self._continued = self._completed = False
+        self._completed = False
         self._told: dict[str, None] = {}
 
     def may_hold(self, item: Item) -> bool:
@@ -101,7 +102,6 @@ class Growing:
             fidelity=item.fidelity or item.whole,
         )
         self._told.update(dict.fromkeys(item.notes))
-        self._continued = self._continued or item.is_continued
         self._completed = self._completed or item.is_completed
         self._only = None if step.call else (request, step.placed)
         self.finished = request.finished
@@ -147,14 +147,16 @@ class Growing:
         """
         builder, item = self._run.builder, request.item
         builder.calls.clear()
-        partial = Fidelity.PARTIAL if item.is_continued else None
+        whole = whole_until(request.head, request.wires)
         for start, stop in reply_spans(builder.dialect, request.wires):
             last = placed.nodes[start - 1] if start else ROOT
             variants = tuple(variant for variant in placed.variants if variant[0] < start)
             prompt, response = Placed(placed.head, last, variants), reply_of(request.wires[start:stop])
-            builder.call(prompt, response=response, model=item.model, fidelity=partial or Fidelity.RECONSTRUCTED)
+            fidelity = Fidelity.PARTIAL if start > whole else Fidelity.RECONSTRUCTED
+            builder.call(prompt, response=response, model=item.model, fidelity=fidelity)
         if not request.finished:
-            fidelity = partial or (Fidelity.RECONSTRUCTED if item.bare else Fidelity.CAPTURED)
+            sent = Fidelity.RECONSTRUCTED if item.bare else Fidelity.CAPTURED
+            fidelity = Fidelity.PARTIAL if len(request.wires) > whole else sent
             builder.call(placed, model=item.model, at=item.at, hints=item.hints, fidelity=fidelity)
 
     @property
@@ -174,8 +176,6 @@ class Growing:
         notes += compactions(builder)
         if self._completed:
             notes.append("what the provider kept of the conversation was put before what the requests sent")
-        if self._continued:
-            notes.append("earlier items of the conversation are kept by the provider and not recorded")
         if self._all_finished and self._only is None:
             notes.append("each recorded request ends with an assistant message")
         return notes

@@ -97,16 +97,8 @@ class Item:
 
     @property
     def whole(self) -> Fidelity:
-        """How far the body is all that the model read, where it was sent as it stands."""
-        if self.is_continued:
-            return Fidelity.PARTIAL
+        """How far the body is what was sent, where nothing that it names is missing."""
         return Fidelity.RECONSTRUCTED if self.is_completed else Fidelity.CAPTURED
-
-    @property
-    def is_continued(self) -> bool:
-        """Tell whether the provider holds earlier items of the conversation, which the body does not show."""
-        body = self.body or {}
-        return "input" in body and bool(body.get("previous_response_id") or body.get("conversation"))
 
 
 class Items:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..transcript import ROOT, Fidelity, Transcript, Usage
 from ..wire import Wire, digest, dump
+from . import missing
 from .builder import Placed, TranscriptBuilder
 from .replies import first_reply
 
@@ -53,12 +54,14 @@ class Run:
         """Calls whose prompt repeats an earlier one only in part."""
         self.others: list[int] = []
         """Calls whose prompt has nothing of an earlier one."""
+        self._missing: dict[str, None] = {}
         self._chains: dict[int, Chain] = {}
 
     @classmethod
     def resumed(cls, transcript: Transcript) -> Run:
         """Return the run that led to a transcript, ready for its next call."""
         run = cls(transcript.dialect)
+        run._missing = dict.fromkeys(note for note in transcript.notes if note in missing.NOTES)
         for head in transcript.heads:
             run.builder.head(head)
         for parent, wire in zip(transcript.parents, transcript.messages, strict=True):
@@ -85,7 +88,12 @@ class Run:
         hints: Mapping[str, Any] | None = None,
         fidelity: Fidelity = Fidelity.CAPTURED,
     ) -> Step:
-        """Add a request, split into head and conversation, as the run's next call."""
+        """Add a request, split into head and conversation, as the run's next call.
+
+        Its prompt is partial where the request names what the provider keeps, whatever else is known of it.
+        """
+        lacks = missing.missing_of(head, wires)
+        self._missing |= dict.fromkeys(lacks)
         placed = self.builder.chain(self.builder.head(head), wires, exact)
         chain = next((self._chains[node] for node in reversed(placed.nodes) if node in self._chains), None)
         answered = None
@@ -104,7 +112,7 @@ class Run:
             model=model,
             at=at,
             hints=hints,
-            fidelity=fidelity,
+            fidelity=Fidelity.PARTIAL if lacks else fidelity,
         )
         return Step(chain.call, placed, answered, chain)
 
@@ -115,7 +123,7 @@ class Run:
             notes.append(f"the prompt was rewritten before {_calls(self.rewritten)}")
         if self.others:
             notes.append(f"another conversation of the same session begins with {_calls(self.others)}")
-        return notes
+        return [*notes, *self._missing]
 
     def _extend(self, chain: Chain, placed: Placed, wires: Sequence[Wire]) -> int | None:
         new = wires[placed.nodes.index(chain.last) + 1 :]

@@ -43,6 +43,9 @@ GEMINI_KEYS = frozenset(
 )
 """What a request body of Gemini may hold, also as Google's libraries write it."""
 
+CACHED_KEYS = ("cachedContent", "cached_content")
+"""What names content that a Gemini prompt begins with and the provider keeps."""
+
 ITEM_TYPES = frozenset(
     """
     reasoning function_call function_call_output custom_tool_call custom_tool_call_output local_shell_call
@@ -102,7 +105,7 @@ def as_rest(body: Wire) -> Wire:
     config = body.get("config")
     if "contents" not in body or not isinstance(config, Mapping):
         return body
-    outer = {"systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config", "cachedContent"}
+    outer = frozenset({"systemInstruction", "system_instruction", "tools", "toolConfig", "tool_config", *CACHED_KEYS})
     lifted = {key: value for key, value in config.items() if key in outer}
     rest = {key: value for key, value in config.items() if key not in outer}
     plain = {key: value for key, value in body.items() if key != "config"}

@@ -1,0 +1,107 @@
+"""A call whose request names what the provider keeps is partial, whether it was read from a file or captured."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.readers import read
+from core.transcript import Fidelity, Transcript
+from storage.database import open_engine
+from storage.library import Exchange, Library
+from tests.agent_sessions import item
+from tests.chats import lines, only
+
+TALK = [{"role": "user", "parts": [{"text": "q"}]}]
+REFERENCE = {"type": "item_reference", "id": "rs_1"}
+INPUT = {"model": "gpt-x", "input": "hi"}
+EARLIER = "earlier items of the conversation are kept by the provider and not recorded"
+TEMPLATE = "the stored prompt that is named is kept by the provider and not recorded"
+ITEMS = "items that are named by their ids are kept by the provider and not recorded"
+CACHED = "the cached content that the prompt begins with is kept by the provider and not recorded"
+
+LACKING: list[tuple[dict[str, Any], list[str]]] = [
+    ({**INPUT, "previous_response_id": "r0"}, [EARLIER]),
+    ({**INPUT, "conversation": "conv_1"}, [EARLIER]),
+    ({**INPUT, "conversation": {"id": "conv_1"}}, [EARLIER]),
+    ({**INPUT, "prompt": {"id": "pmpt_1", "variables": {"a": "b"}}}, [TEMPLATE]),
+    ({**INPUT, "input": [item("user", "x"), REFERENCE, item("user", "y")]}, [ITEMS]),
+    ({**INPUT, "input": [REFERENCE], "prompt": {"id": "p"}, "previous_response_id": "r0"}, [EARLIER, TEMPLATE, ITEMS]),
+    ({"contents": TALK, "cachedContent": "cachedContents/abc"}, [CACHED]),
+    ({"contents": TALK, "cached_content": "cachedContents/abc"}, [CACHED]),
+    ({"contents": "q", "model": "gemini-x", "cachedContent": "cachedContents/abc"}, [CACHED]),
+]
+WHOLE: list[dict[str, Any]] = [
+    {**INPUT, "previous_response_id": None, "conversation": None, "prompt": None},
+    {"contents": TALK, "cachedContent": ""},
+    {"model": "gpt-x", "messages": [{"role": "user", "content": "hi"}], "prompt": {"id": "p"}, "conversation": "c"},
+]
+BODIES = [*LACKING, *((body, []) for body in WHOLE)]
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Library:
+    return Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"))
+
+
+def state(transcript: Transcript) -> tuple[set[Fidelity], list[str]]:
+    return {call.fidelity for call in transcript.calls}, list(transcript.notes)
+
+
+def expected(notes: list[str]) -> tuple[set[Fidelity], list[str]]:
+    return {Fidelity.PARTIAL if notes else Fidelity.CAPTURED}, notes
+
+
+@pytest.mark.parametrize(("body", "notes"), BODIES)
+def test_what_a_request_in_a_file_only_names_is_missing(body: dict[str, Any], notes: list[str]) -> None:
+    assert state(only({"request": body, "response": None})) == expected(notes)
+    alone = only(body)
+    assert (alone.calls[-1].fidelity, list(alone.notes)) == (Fidelity.PARTIAL if notes else Fidelity.CAPTURED, notes)
+
+
+@pytest.mark.parametrize(("body", "notes"), BODIES)
+def test_what_a_captured_request_only_names_is_missing(
+    body: dict[str, Any], notes: list[str], library: Library
+) -> None:
+    for session in ("", "s"):
+        appended = library.append_call(Exchange(body, session=session))
+        assert state(library.get(appended.transcript)) == expected(notes)
+
+
+def test_what_is_missing_stays_known_when_a_captured_run_is_taken_up_again(library: Library, tmp_path: Path) -> None:
+    library.append_call(Exchange({**INPUT, "prompt": {"id": "p"}}, session="s"))
+    again = Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"))
+    appended = again.append_call(
+        Exchange({**INPUT, "input": [{"role": "user", "content": "hi"}, item("user", "so")]}, session="s")
+    )
+    transcript = again.get(appended.transcript)
+    assert [call.fidelity for call in transcript.calls] == [Fidelity.PARTIAL, Fidelity.CAPTURED]
+    assert transcript.notes == (TEMPLATE,)
+
+
+def test_settings_of_googles_library_that_name_cached_content() -> None:
+    body = {"model": "gemini-x", "contents": TALK, "config": {"cached_content": "cachedContents/abc", "top_k": 1}}
+    transcript = only({"request": body, "response": None})
+    assert state(transcript) == expected([CACHED])
+    assert transcript.captured(0)["generationConfig"] == {"top_k": 1}
+
+
+def test_calls_before_a_reference_lack_nothing() -> None:
+    """Where one body shows many calls, each prompt is judged by what stands before its answer."""
+    answers = [item("assistant", "one"), item("assistant", "two")]
+    talk = [item("user", "a"), answers[0], item("user", "b"), REFERENCE, item("user", "c"), answers[1]]
+    transcript = only({"model": "gpt-x", "input": [*talk, item("user", "d")]})
+    kinds = [Fidelity.RECONSTRUCTED, Fidelity.RECONSTRUCTED, Fidelity.PARTIAL, Fidelity.PARTIAL]
+    assert [call.fidelity for call in transcript.calls] == kinds
+    assert transcript.notes == (ITEMS,)
+
+
+def test_an_item_of_an_earlier_request_that_stands_for_another_is_missing_in_a_completed_prompt() -> None:
+    answer = {"id": "r1", "object": "response", "output": [item("assistant", "one")]}
+    first = {"request": {"model": "gpt-x", "input": [REFERENCE]}, "response": answer}
+    second = {"request": {"model": "gpt-x", "input": "b", "previous_response_id": "r1"}, "response": None}
+    found = read(lines([first, second]))
+    [transcript] = found.transcripts
+    assert [call.fidelity for call in transcript.calls] == [Fidelity.PARTIAL, Fidelity.PARTIAL]
+    assert ITEMS in transcript.notes
+    assert EARLIER not in transcript.notes
