@@ -97,8 +97,8 @@ class Configuration(Settings):
     strategy: StrategyConfig
     provenance: dict[str, Any] | None = Field(
         None,
-        description="what it was chosen on: exported_at, inspector, transcripts, measured, and golden calls, each with"
-        " the transcript's sha256, prompt_sha256 and call, which is counted from 0",
+        description="what it was chosen on: exported_at, inspector, settings_sha256, transcripts, measured, and golden"
+        " calls, each with the transcript's sha256, prompt_sha256 and call, which is counted from 0",
     )
 
     @model_validator(mode="after")

@@ -23,7 +23,7 @@ from .tokens import Exactness
 from .transcript import Transcript
 from .wire import body_sha256
 
-__all__ = ["as_json", "exported", "golden_calls", "model_name", "pinned"]
+__all__ = ["as_json", "exported", "golden_calls", "is_as_measured", "model_name", "pinned"]
 
 
 def model_name(transcript: Transcript) -> str | None:
@@ -71,6 +71,7 @@ def exported(replays: Sequence[Replay], at: datetime) -> dict[str, Any]:
     provenance = {
         "exported_at": at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "inspector": ENGINE_VERSION,
+        "settings_sha256": _settings_sha256(config),
         "transcripts": [
             {"sha256": name, "calls": len(replay.transcript.calls)} for name, replay in zip(names, replays, strict=True)
         ],
@@ -82,6 +83,21 @@ def exported(replays: Sequence[Replay], at: datetime) -> dict[str, Any]:
         ],
     }
     return as_json(config.model_copy(update={"provenance": provenance}))
+
+
+def is_as_measured(config: Configuration) -> bool | None:
+    """Return whether a configuration has the settings that its provenance measured; None where nothing says which.
+
+    Another version may know other settings, so what it exported cannot be told.
+    """
+    provenance = config.provenance or {}
+    if provenance.get("inspector") != ENGINE_VERSION or "settings_sha256" not in provenance:
+        return None
+    return bool(provenance["settings_sha256"] == _settings_sha256(config))
+
+
+def _settings_sha256(config: Configuration) -> str:
+    return body_sha256(as_json(config.model_copy(update={"provenance": None, "name": ""})))
 
 
 def golden_calls(replay: Replay) -> list[int]:

@@ -41,14 +41,16 @@ class Configs:
         self._writer = writer
 
     def save(self, name: str, body: Mapping[str, Any], note: str = "") -> SavedConfig:
-        """Store a configuration as the next version of its name. The newest version again is returned as it is.
+        """Store a configuration as the next version of its name.
+
+        The newest version again, exported at whatever time, is returned as it is.
 
         ConfigError if the configuration is not valid.
         """
         text = text_of_json(_checked(name, body))
         with self._writer.transaction() as connection:
             newest = _newest(connection, ConfigurationRow.name == name)
-            if newest and newest[0].body == text:
+            if newest and _without_time(newest[0].body) == _without_time(text):
                 return _saved(newest[0])
             row = {"name": name, "version": newest[0].version + 1 if newest else 1, "body": text, "note": note}
             row["created_at"] = datetime.now(UTC)
@@ -93,6 +95,14 @@ def _checked(name: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     if problem := too_long(name):
         raise ConfigError("name", f"{problem}.", "Give the configuration a shorter name and save it again.")
     load_config(body)
+    return body
+
+
+def _without_time(text: str) -> Mapping[str, Any]:
+    """Return a stored configuration without the time of its export."""
+    body: dict[str, Any] = json.loads(text)
+    if isinstance(provenance := body.get("provenance"), dict):
+        body["provenance"] = {key: value for key, value in provenance.items() if key != "exported_at"}
     return body
 
 

@@ -42,6 +42,15 @@ def test_saving_the_newest_version_again_changes_nothing(library: Library) -> No
     assert len(library.configs.versions("support")) == 1
 
 
+def test_the_time_of_an_export_makes_no_version(library: Library) -> None:
+    def exported(moment: str, calls: int) -> dict[str, Any]:
+        return {**body(), "provenance": {"exported_at": moment, "transcripts": [{"sha256": "a", "calls": calls}]}}
+
+    first = library.configs.save("support", exported("2026-03-14T15:09:26Z", 3))
+    assert library.configs.save("support", exported("2026-03-15T15:09:26Z", 3)) == first
+    assert library.configs.save("support", exported("2026-03-15T15:09:26Z", 4)).version == 2
+
+
 def test_a_name_that_is_too_long_is_refused_and_none_is_cut(library: Library) -> None:
     with pytest.raises(ConfigError, match=r"name.*has 250 characters, 50 more than the 200 that fit\."):
         library.configs.save("n" * 250, body())

@@ -13,7 +13,7 @@ import pytest
 
 from core import ENGINE_VERSION
 from core.config import load_config
-from core.export import as_json, exported, golden_calls, model_name, pinned
+from core.export import as_json, exported, golden_calls, is_as_measured, model_name, pinned
 from core.readers import read
 from core.readers.builder import TranscriptBuilder
 from core.replay import Replay, replay
@@ -77,6 +77,28 @@ def test_provenance_says_what_was_measured() -> None:
     share = shown.loss.references
     assert measured.get("loss") == (None if share.value is None else round(share.lost / share.used, 4))
     assert measured.get("cost_usd") == (None if shown.cost.total is None else round(shown.cost.total, 6))
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({}, True),
+        ({"name": "another name"}, True),
+        ({"strategy": {"kind": "keep_last", "keep_steps": 4, "step": 500}}, False),
+        ({"budget": {"soft_limit": 5_001}}, False),
+        ({"provenance": None}, None),
+        ({"provenance": {"inspector": ENGINE_VERSION}}, None),
+        ({"provenance": {"inspector": "0.1", "settings_sha256": "of other settings"}}, None),
+    ],
+)
+def test_settings_that_were_changed_are_not_those_that_were_measured(change: dict[str, Any], same: bool | None) -> None:
+    value = exported([played(sample(SAMPLES[-1]), STRATEGIES["keep 3 steps"], 5000)], AT)
+    written = json.loads(json.dumps({**value, **change}))
+    assert is_as_measured(load_config(written)) is same
+
+
+def test_the_sample_configuration_is_as_measured() -> None:
+    assert is_as_measured(load_config(SAMPLES[0].with_name("configuration.json"))) is True
 
 
 def test_the_time_of_the_export_is_written_in_utc() -> None:

@@ -16,7 +16,10 @@ from tests.pages_app import ROOT, Open, page, sample_database, shown, store
 __all__ = ["page", "sample_database", "store"]
 
 KEPT = {"strategy": {"kind": "keep_last", "keep_steps": 3}}
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
+INSTALLED = PYPROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["sources"]["core"]
+"""The package's name once it is installed."""
 
 
 def test_the_packages_named_are_those_of_the_distribution() -> None:
@@ -60,5 +63,6 @@ def test_the_page_says_what_the_chosen_configuration_needs(page: Open, store: Li
 def test_the_lines_are_python_for_the_dialect(dialect: str | None, call: str) -> None:
     text = snippet(load_config({**KEPT, "model": {"dialect": dialect}}), "kept.json")
     compile(text, "snippet", "exec")
+    assert f"from {INSTALLED}.runtime import ContextRuntime" in text
     assert 'ContextRuntime.load("kept.json")' in text
     assert f"response = {call}\n" in text

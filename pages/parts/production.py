@@ -6,7 +6,7 @@ from core.config import Configuration
 from core.deepseek_vocabulary import DEEPSEEK, EXTRA
 
 NEEDED = ("tiktoken", "pydantic", "genai-prices", "google-re2")
-"""The packages that come with `core`."""
+"""The packages that come with the distribution."""
 _CLIENTS = {
     "anthropic": "client.messages.create(**result.request)",
     "openai_responses": "client.responses.create(**result.request)",
@@ -19,7 +19,7 @@ def snippet(config: Configuration, file: str) -> str:
     """Return the lines that load a configuration from its file and assemble a request."""
     call = _CLIENTS.get(config.model.dialect or "", _OPENAI)
     return (
-        "from core.runtime import ContextRuntime\n\n"
+        "from prompt_inspector.runtime import ContextRuntime\n\n"
         f'runtime = ContextRuntime.load("{file}")\n\n'
         "result = runtime.assemble(request)   # the full history\n"
         f"response = {call}\n\n"
@@ -31,7 +31,7 @@ def snippet(config: Configuration, file: str) -> str:
 def needs(config: Configuration) -> str:
     """Return in sentences what must be installed where a configuration is loaded."""
     *first, last = NEEDED
-    plain = f"No network is needed. `core` takes {', '.join(first)} and {last}, which `pip install .` brings"
+    plain = f"`pip install .` brings `prompt_inspector` with {', '.join(first)} and {last}; no network is needed"
     if config.counter.encoding != DEEPSEEK:
         return f"{plain}."
     return (
