@@ -13,7 +13,7 @@ from core.errors import ConfigError
 from core.export import exported
 from core.replay import replay
 from pages.parts.config_opening import compare_address
-from pages.parts.saved_configs import import_config, provenance_text
+from pages.parts.saved_configs import CHANGED, import_config, provenance_text
 from storage import Library
 from storage.schema import ConfigurationRow, TranscriptRow
 from tests.pages_app import SAMPLES, Open, errors_in_popover, id_of, page, run, sample_database, shown, store
@@ -344,3 +344,12 @@ def test_a_transcript_in_the_address_opens_among_many(page: Open, store: Library
     add_newer_ones(store)
     app = page("compare.py", transcript=number)
     assert app.title[0].value.startswith(f"Compare on {store.summary(int(number)).title[:8]}")
+
+
+def test_figures_of_other_settings_are_told_as_such(page: Open, store: Library) -> None:
+    body = dict(store.configs.get(NAME).body)
+    assert CHANGED not in [warning.value for warning in page(PAGE, config=NAME).warning]
+    store.configs.save("edited", {**body, "strategy": {**body["strategy"], "keep_turns": 3}})
+    assert CHANGED in [warning.value for warning in page(PAGE, config="edited").warning]
+    store.configs.save("renamed", {**body, "name": "renamed"})
+    assert CHANGED not in [warning.value for warning in page(PAGE, config="renamed").warning]

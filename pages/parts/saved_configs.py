@@ -13,6 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.config import Configuration, load_config
 from core.errors import ConfigError
+from core.export import is_as_measured
 from core.json_faults import json_fault
 from core.wording import counted
 from storage import Library
@@ -27,6 +28,7 @@ from .texts import bounded, file_name
 
 CONFIG, VERSION = "config", "version"
 """Names in the address."""
+CHANGED = "The settings were changed since then: the figures and the golden calls are of other ones."
 DELETED = "config_deleted"
 """What is to be said of a deletion in the next run."""
 
@@ -125,6 +127,8 @@ def config_detail(store: Library, newest: SavedConfig) -> None:
         loaded = _loaded(saved)
         if isinstance(loaded, ConfigError):
             show_error(loaded)
+        elif is_as_measured(loaded) is False:
+            st.warning(CHANGED, icon=":material/difference:")
         _actions(store, saved, usable=isinstance(loaded, Configuration))
         if isinstance(loaded, Configuration):
             st.markdown("**In production**")
