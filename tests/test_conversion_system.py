@@ -82,6 +82,30 @@ def test_a_call_has_the_system_messages_before_it_and_no_others(target: str) -> 
 
 
 @pytest.mark.parametrize("target", ["anthropic", "gemini"])
+@pytest.mark.parametrize(
+    ("own", "reminders", "texts", "heads"),
+    [
+        (["S"], ["one"] * 40, ["S", "one"], 2),
+        (["S"], ["one", "two"] * 20, ["S", "one", "two"], 3),
+        (["S", "S"], ["one", "S"], ["S", "S", "one"], 2),
+        (["S"], ["S"], ["S"], 1),
+        (["S"], [" "], ["S"], 1),
+    ],
+)
+def test_a_reminder_that_is_repeated_stands_once(
+    target: str, own: list[str], reminders: list[str], texts: list[str], heads: int
+) -> None:
+    """And requests with the same system part share it."""
+    messages = [message for text in reminders for message in (said("system", text), said("user", "q"))]
+    calls = tuple(Call(head=0, history=end, captured=end) for end in range(1, len(messages), 2))
+    head = {"model": "m", "messages": [said("system", text) for text in own]}
+    given = Transcript("openai_chat", tuple(messages), tuple(range(ROOT, len(messages) - 1)), (head,), calls)
+    made = converted(given, target).transcript
+    assert system_texts(made, len(calls) - 1) == texts
+    assert len(made.heads) == heads
+
+
+@pytest.mark.parametrize("target", ["anthropic", "gemini"])
 def test_branches_have_their_own_system_messages(target: str) -> None:
     messages = (said("user", "q"), said("system", "one"), said("system", "two"), said("assistant", "a"))
     calls = (Call(head=0, history=1, captured=1), Call(head=0, history=3, captured=3))
