@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from .errors import StorageError
 
@@ -25,6 +26,7 @@ __all__ = ["VARIABLE", "Writer", "database_url", "is_sqlite", "open_engine", "re
 VARIABLE = "PROMPT_INSPECTOR_DB"
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "data" / "prompt_inspector.db"
 BUSY_MILLISECONDS = 15_000
+_FILE = "file"
 BACKENDS = ("sqlite", "postgresql")
 """Locks and inserts that leave what is there are written for these, and tested on both."""
 EXAMPLES = "Write sqlite:////folder/file.db for a file, or postgresql+psycopg://user:password@host/name for a server."
@@ -152,7 +154,48 @@ def _create(url: URL) -> Engine:
     if is_sqlite(engine):
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
+        if not url.query.get("uri"):
+            _watch(engine, Path(str(url.database)).resolve())
     return engine
+
+
+def _watch(engine: Engine, file: Path) -> None:
+    """Refuse to go on with a file that is no longer there: SQLite would read and write the one that it had opened.
+
+    One that was put back is taken again; another one in its place is opened with the next transaction.
+    """
+    gone = StorageError(
+        f"The database {file} was moved, replaced or deleted while it was in use, and nothing was stored."
+        " Put it back, or start the app again."
+    )
+    known: list[tuple[int, int] | None] = []
+
+    def connecting(*_: Any) -> None:
+        if known and _identity(file) is None:
+            raise gone  # else SQLite makes an empty one
+
+    def connected(_connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
+        record.info[_FILE] = _identity(file)
+        known[:] = [record.info[_FILE]]
+
+    def begin(connection: Connection) -> None:
+        found, opened = _identity(file), connection.info.get(_FILE)
+        if found != opened:
+            if found is not None:
+                connection.invalidate()
+            raise gone
+
+    event.listen(engine, "do_connect", connecting)
+    event.listen(engine, "connect", connected)
+    event.listen(engine, "begin", begin, insert=True)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _prepare(connection: sqlite3.Connection, _record: object) -> None:

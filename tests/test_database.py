@@ -21,6 +21,8 @@ from tests.stores import ROOT, anthropic_run, bodies, openai_run, rows, url
 
 __all__ = ["url"]
 
+KEPT = {"strategy": {"kind": "keep_last", "keep_turns": 2}}
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -274,3 +276,40 @@ def test_a_start_with_nothing_to_do_does_not_load_alembic(file: Path) -> None:
         [sys.executable, "-c", code, url_of(file)], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert ran.stdout == "False\n"
+
+
+def test_a_file_that_is_gone_is_told_until_it_is_back(tmp_path: Path) -> None:
+    file, away = tmp_path / "library.db", tmp_path / "away.db"
+    store = Library(open_engine(url_of(file)))
+    store.configs.save("one", KEPT)
+    file.rename(away)
+    for ask in (store.ping, store.configs.list, lambda: store.configs.save("two", KEPT), store.ping):
+        with pytest.raises(StorageError, match="was moved, replaced or deleted while it was in use"):
+            ask()
+    assert not file.exists()
+    away.rename(file)
+    assert [saved.name for saved in store.configs.list()] == ["one"]
+    store.configs.save("two", KEPT)
+    assert store.ping() == 0
+
+
+def test_a_file_that_was_replaced_is_told_once_and_then_read(tmp_path: Path) -> None:
+    file, other = tmp_path / "library.db", tmp_path / "other.db"
+    store, second = Library(open_engine(url_of(file))), Library(open_engine(url_of(other)))
+    second.configs.save("other", KEPT)
+    second.engine.dispose()
+    assert store.configs.list() == []
+    other.replace(file)
+    with pytest.raises(StorageError, match="was moved, replaced or deleted"):
+        store.configs.list()
+    assert [saved.name for saved in store.configs.list()] == ["other"]
+
+
+def test_a_new_thread_makes_no_empty_file_in_the_place_of_one_that_is_gone(tmp_path: Path) -> None:
+    file = tmp_path / "library.db"
+    store = Library(open_engine(url_of(file)))
+    store.engine.dispose()
+    file.unlink()
+    with pytest.raises(StorageError, match="was moved, replaced or deleted"):
+        store.ping()
+    assert not file.exists()
