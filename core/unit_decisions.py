@@ -14,13 +14,14 @@ from .wording import counted
 
 UNTOUCHED_PART = "a part of the message that is not touched"
 NOT_SMALLER = "kept whole: nothing smaller could stand for it"
+STAYS = "pinned, or a system message"
 
 
 def kept(unit: Unit, edit: Edit | None, run: Run) -> Iterator[Decision]:
     """Decide on a unit that is sent, as it is or with other texts in some of its spans."""
     reason, setting = run.reason, run.setting
     if run.fate is not Fate.KEEP:
-        reason, setting = ("pinned, or a system message", "rules") if unit.stays else (NOT_SMALLER, run.setting)
+        reason, setting = (STAYS, "rules") if unit.stays else (NOT_SMALLER, run.setting)
     if edit is None:
         for span in unit.spans:
             yield Decision(span.id, Action.KEEP, reason, setting, span.tokens, span.tokens)

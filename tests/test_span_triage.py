@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
+from core.assembler import NEWEST
 from core.decisions import Action
+from core.plan import Status
 from core.rules import Eviction
-from tests.talks import DIALECTS, body, run, said, user
+from core.strategies.triage_plan import IMPORTANT, OPEN_STEP
+from core.unit_decisions import NOT_SMALLER, STAYS
+from tests.talks import DIALECTS, body, run, said, step, user
 
 EVERY = pytest.mark.parametrize("dialect", DIALECTS)
 ANSWERS = [{"match": {"kind": "assistant"}, "evict": "reconstructible"}]
@@ -57,3 +61,31 @@ def test_the_default_stub_says_one_message_of_one(dialect: str) -> None:
         result = run(body(dialect, *events), dialect, "span_triage", 0, strategy={"merge_stubs": merge})
         texts = [made.replacement for made in result.decisions if made.replacement]
         assert texts and all(f", {said_of}" in text and " tokens; ask for it" in text for text in texts)
+
+
+@EVERY
+def test_what_stays_says_why(dialect: str) -> None:
+    long = " x" * 200
+    events = [user("u0" + long), said("a0"), user("u1" + long), said("keep" + long), user("u2")]
+    pins = [{"match": {"pattern": "^keep"}, "evict": "pinned"}]
+    result = run(body(dialect, *events), dialect, "span_triage", 0, strategy={"merge_stubs": False}, rules=pins)
+    why = {made.span_id: (made.reason, made.setting) for made in result.decisions if made.action is Action.KEEP}
+    assert [why.get(f"m{at}.0") for at in range(5)] == [
+        None,
+        (NOT_SMALLER, "strategy.stub"),
+        None,
+        (STAYS, "rules"),
+        (NEWEST, ""),
+    ]
+
+
+@EVERY
+def test_a_message_is_important_only_where_the_budget_has_room_for_it(dialect: str) -> None:
+    long = " x" * 200
+    events = [user("u0" + long), said("a0" + long), user("u1"), step("A", text="look" + long)]
+    made = body(dialect, *events)
+    for budget in range(0, 1_200, 50):
+        result = run(made, dialect, "span_triage", budget)
+        reasons = [one.reason for one in result.decisions]
+        assert not (result.excess and IMPORTANT in reasons)
+        assert result.status is Status.FITS or OPEN_STEP in reasons

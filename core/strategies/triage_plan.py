@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..assembler import Context
+from ..assembler import NEWEST, Context
 from ..decisions import Action, Decision, Fate, Left, Run, Stretch
 from ..dialects.base import Dialect
 from ..log import Log
 from ..plan import Plan
 from ..rules import Eviction
 from ..spans import OVERHEAD_ID, SpanKind
-from ..unit_decisions import kept, replaced
+from ..unit_decisions import NOT_SMALLER, STAYS, kept, replaced
 from ..units import Unit
 from ..wire import Wire
 from ..wording import filled
@@ -82,6 +82,8 @@ class Stubs:
 
 
 ROLES = ("user", "assistant")
+IMPORTANT = "important enough for the budget"
+OPEN_STEP = "the step in progress always stays"
 MOST_STUBS = 100_000
 NONE_EVICTABLE = Settled(None, 0, {}, 0, 0)
 
@@ -228,6 +230,16 @@ class TriagePlan(Plan):
             yield from self._decide_part(units, start, stop, evicted)
         yield Decision(OVERHEAD_ID, Action.KEEP, "frames of the messages sent", "", before, after)
 
+    def _why_kept(self, index: int) -> tuple[str, str]:
+        """Return why a unit is sent as it is, and the setting that says so."""
+        if self.log.units[index].stays:
+            return STAYS, "rules"
+        if index == self.newest:
+            return NEWEST, ""
+        if index >= self.deepest:
+            return OPEN_STEP, ""
+        return (IMPORTANT, "rules") if index in self.source.priorities else (NOT_SMALLER, "strategy.stub")
+
     def _frames(self, start: int, stop: int, evicted: bool) -> int:
         if not evicted:
             return self.log.units[start].overhead
@@ -236,8 +248,7 @@ class TriagePlan(Plan):
 
     def _decide_part(self, units: list[Unit], start: int, stop: int, evicted: bool) -> Iterator[Decision]:
         if not evicted:
-            run = Run(start, stop, Fate.KEEP, "important enough for the budget", "rules")
-            yield from kept(units[0], None, run)
+            yield from kept(units[0], None, Run(start, stop, Fate.KEEP, *self._why_kept(start)))
         elif start in self.source.own:
             run = Run(start, stop, Fate.REPLACE, "reconstructible: an extract stands for it", "rules")
             yield from replaced(units[0], self.source.own[start], run)
