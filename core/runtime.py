@@ -18,7 +18,7 @@ from typing import Any
 
 from .config import Configuration, load_config
 from .decisions import Decision, Status
-from .dialects import Dialect, detect
+from .dialects import Dialect, detect, other_dialect
 from .engine import Engine, Planner, checked
 from .errors import RequestError
 from .hint_notes import hint_notes
@@ -123,8 +123,11 @@ class ContextRuntime:
         return "\n\n".join(f"[{span.id}: {span.kind}, no text]" if _has_no_text(span) else span.text for span in found)
 
     def engine(self, request: Mapping[str, Any]) -> Engine:
-        """Return the engine for a request's dialect and model."""
-        key = (self.config.model.dialect or detect(request), _model(request))
+        """Return the engine for a request's dialect and model. RequestError if the configuration is for another."""
+        named = self.config.model.dialect
+        if named is not None:
+            _refuse_other(request, named)
+        key = (named or detect(request), _model(request))
         with self._lock:
             if key not in self._engines:
                 if len(self._engines) > MOST_ENGINES:
@@ -154,6 +157,17 @@ def _named(span_id: str, spans: Sequence[Span]) -> Sequence[Span]:
     if len(found) == 1 and _has_no_text(found[0]):
         raise RequestError(f"The span {found[0].id} ({found[0].kind}) has no text; take it from the request as it is.")
     return found
+
+
+def _refuse_other(request: Mapping[str, Any], named: str) -> None:
+    """Refuse a body of another dialect: its calls and results would not be seen, and could be parted."""
+    seen = other_dialect(request, named)
+    if seen is not None:
+        written = " or ".join(map(repr, seen.dialects))
+        raise RequestError(
+            f"This request is of the dialect {written} (it has {seen.sign}), and the configuration is for {named!r}."
+            f" Load a configuration for {written}, or set its `model.dialect` so."
+        )
 
 
 def _model(request: Mapping[str, Any]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from core.dialects import detect
+from core.dialects import detect, other_dialect
 from core.errors import RequestError
 from core.runtime import ContextRuntime
 from core.validity import validate
@@ -120,7 +120,9 @@ RULES: list[dict[str, Any]] = [
 @pytest.mark.parametrize("dialect", DIALECTS)
 @pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: strategy.get("mode", strategy["kind"]))
 def test_any_body(strategy: dict[str, Any], dialect: str, count: int) -> None:
-    bodies = st.fixed_dictionaries({LISTS[dialect]: LISTED[dialect]}, optional=HEAD)
+    head = {key: value for key, value in HEAD.items() if (dialect, key) != ("openai_chat", "system")}
+    written = st.fixed_dictionaries({LISTS[dialect]: LISTED[dialect]}, optional=head)
+    bodies = written.filter(lambda body: other_dialect(body, dialect) is None)
 
     def run(data: st.DataObject) -> None:
         config = {

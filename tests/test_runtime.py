@@ -91,9 +91,10 @@ def test_objects_of_client_libraries_are_told() -> None:
 @pytest.mark.parametrize("dialect", LISTS)
 def test_objects_are_told_in_every_dialect(dialect: str, role: str) -> None:
     runtime = ContextRuntime.load({**CONFIG, "model": {"dialect": dialect}})
+    before = [{"role": "user", "content": "hi"}] if dialect == "anthropic" else []  # it has no leading system message
     for wrong in (object(), {"role": role, "content": object()}, {"type": "x", "role": role, "x": object()}):
         with pytest.raises(RequestError, match="client library"):
-            runtime.assemble({LISTS[dialect]: [wrong]})
+            runtime.assemble({LISTS[dialect]: [*before, wrong]})
 
 
 @pytest.mark.parametrize("key", [*sorted(set(LISTS.values())), "metadata"])
