@@ -28,6 +28,7 @@ from core.wire import Wire
 
 from .continuation import Prompt, continued
 from .database import Writer
+from .known_responses import KnownResponses, Place, completed
 from .masking import RequestMasker
 from .records import Batch, chains, counts, insert_new, load_transcript, text_of_json
 from .schema import CallRow, Content, TranscriptRow
@@ -70,6 +71,7 @@ class Recorder:
         self._privacy = privacy
         self._masker = RequestMasker(privacy)
         self._live: OrderedDict[int, _LiveRun] = OrderedDict()
+        self._responses = KnownResponses()
 
     def append(self, exchange: Exchange) -> Appended:
         """Mask and store an exchange. RequestError if its request is no body of a known dialect."""
@@ -81,18 +83,32 @@ class Recorder:
         facts = response_facts(response)
         prompt = Prompt.of(sent.request, sent.keys, facts.dialect)
         with self.writer.transaction() as connection:
-            row = _home(connection, prompt, facts, session)
+            prompt, before = self._completed(connection, prompt)
+            row = _home(connection, prompt, facts, session, before)
             live = self._live_run(connection, row)
-            call = live.add(prompt, facts, exchange.at or datetime.now(UTC), hints)
+            call = live.add(prompt, facts, exchange.at or datetime.now(UTC), hints, before is not None)
             if response is not None and facts.message is None:
                 live.fail(call, response)
             live.write(connection, row)
+        self._responses.remember(facts, Place(row.id, row.capture_key, call))
         masked = dict(sorted((Counter(sent.found) + Counter(rest.found)).items()))
         return Appended(live.id, call, masked, _remarks(facts))
 
     def forget(self, transcript_id: int) -> None:
         """Let go of a run that is being deleted. Called while writing."""
         self._live.pop(transcript_id, None)
+        self._responses.forget(transcript_id)
+
+    def _completed(self, connection: Connection, prompt: Prompt) -> tuple[Prompt, Any]:
+        """Return a prompt with what the provider keeps before it, and the row of the run where that was captured."""
+        place = self._responses.before(prompt)
+        if place is None:
+            return prompt, None
+        of_place = (TranscriptRow.id == place.transcript) & (TranscriptRow.capture_key == place.key)
+        row = _locked(connection, of_place)
+        if row is None or place.call >= row.call_count:
+            return prompt, None
+        return self._live_run(connection, row).before(prompt, place.call), row
 
     def _live_run(self, connection: Connection, row: Any) -> _LiveRun:
         """Return the run of a transcript, from memory if nothing else has written it."""
@@ -127,8 +143,19 @@ class _LiveRun:
         stored = (row.sha256, row.message_count, row.call_count)
         return stored == (self._names[-1], len(self._builder.messages), len(self._builder.calls))
 
-    def add(self, prompt: Prompt, facts: ResponseFacts, at: datetime, hints: Mapping[str, Any] | None) -> int:
-        """Add a call and return its index."""
+    def before(self, prompt: Prompt, call: int) -> Prompt:
+        """Return a prompt with what stands before it where it goes on from the response of a call."""
+        return completed(prompt, self._builder, call)
+
+    def add(
+        self,
+        prompt: Prompt,
+        facts: ResponseFacts,
+        at: datetime,
+        hints: Mapping[str, Any] | None,
+        is_completed: bool,
+    ) -> int:
+        """Add a call and return its index. `is_completed` if what the provider keeps was put before what was sent."""
         step = self._run.add(
             prompt.head,
             prompt.wires,
@@ -138,6 +165,7 @@ class _LiveRun:
             model=facts.model or prompt.model,
             at=at,
             hints=hints,
+            completed=is_completed,
         )
         self._answered = step.answered
         return step.call
@@ -197,12 +225,17 @@ def _remarks(facts: ResponseFacts) -> tuple[str, ...]:
     return tuple(f"{problem[:1].upper()}{problem[1:]}. {expected}" for problem, expected in told)
 
 
-def _home(connection: Connection, prompt: Prompt, facts: ResponseFacts, session: str) -> Any:
-    """Return the row of the transcript that a call belongs to, locked; a new one where there is none."""
+def _home(connection: Connection, prompt: Prompt, facts: ResponseFacts, session: str, before: Any) -> Any:
+    """Return the row of the transcript that a call belongs to, locked; a new one where there is none.
+
+    `before` is the row of the run whose response the call names.
+    """
     if session:
         key = f"{prompt.dialect.name}:{session}"
         found = _locked(connection, TranscriptRow.capture_key == key)
         return found if found is not None else _new_row(connection, prompt, key, session)
+    if before is not None:
+        return before
     known = continued(connection, prompt)
     found = None if known is None else _locked(connection, TranscriptRow.id == known)
     key = f"{prompt.dialect.name}#{secrets.token_hex(16)}"

@@ -70,7 +70,6 @@ class Growing:
         self._only: tuple[Request, Placed] | None = None
         self._all_finished = True
         self.characters = 0
-        self._completed = False
         self._told: dict[str, None] = {}
 
     def may_hold(self, item: Item) -> bool:
@@ -99,10 +98,10 @@ class Growing:
             model=item.model,
             at=item.at,
             hints=item.hints,
-            fidelity=item.fidelity or item.whole,
+            fidelity=item.fidelity or Fidelity.CAPTURED,
+            completed=item.is_completed,
         )
         self._told.update(dict.fromkeys(item.notes))
-        self._completed = self._completed or item.is_completed
         self._only = None if step.call else (request, step.placed)
         self.finished = request.finished
         self._all_finished = self._all_finished and request.finished
@@ -174,8 +173,6 @@ class Growing:
         if self.item.bare and self._calls_tools and not any(builder.dialect.tools(head) for head in builder.heads):
             notes.append(NO_TOOLS)
         notes += compactions(builder)
-        if self._completed:
-            notes.append("what the provider kept of the conversation was put before what the requests sent")
         if self._all_finished and self._only is None:
             notes.append("each recorded request ends with an assistant message")
         return notes

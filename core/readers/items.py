@@ -95,11 +95,6 @@ class Item:
         answered = self.facts.model if self.facts is not None else None
         return answered or (asked if isinstance(asked, str) and asked else self.asked)
 
-    @property
-    def whole(self) -> Fidelity:
-        """How far the body is what was sent, where nothing that it names is missing."""
-        return Fidelity.RECONSTRUCTED if self.is_completed else Fidelity.CAPTURED
-
 
 class Items:
     """Turns records into items of one file. `dialect` is the file's own, taken where a body fits several."""

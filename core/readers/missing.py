@@ -8,14 +8,15 @@ from typing import Any
 from ..wire import Wire
 from .shapes import CACHED_KEYS
 
-__all__ = ["NOTES", "missing_of", "whole_until"]
+__all__ = ["COMPLETED", "NOTES", "missing_of", "whole_until"]
 
 EARLIER = "earlier items of the conversation are kept by the provider and not recorded"
 TEMPLATE = "the stored prompt that is named is kept by the provider and not recorded"
 ITEMS = "items that are named by their ids are kept by the provider and not recorded"
 CACHED = "the cached content that the prompt begins with is kept by the provider and not recorded"
-NOTES = (EARLIER, TEMPLATE, ITEMS, CACHED)
-"""All that this module says of a call."""
+COMPLETED = "what the provider kept of the conversation was put before what the requests sent"
+NOTES = (EARLIER, TEMPLATE, ITEMS, CACHED, COMPLETED)
+"""All that is said of what the provider keeps."""
 
 
 def missing_of(head: Wire, wires: Sequence[Any]) -> tuple[str, ...]:

@@ -54,14 +54,15 @@ class Run:
         """Calls whose prompt repeats an earlier one only in part."""
         self.others: list[int] = []
         """Calls whose prompt has nothing of an earlier one."""
-        self._missing: dict[str, None] = {}
+        self._kept: dict[str, None] = {}
+        """What is to be said of what the provider keeps."""
         self._chains: dict[int, Chain] = {}
 
     @classmethod
     def resumed(cls, transcript: Transcript) -> Run:
         """Return the run that led to a transcript, ready for its next call."""
         run = cls(transcript.dialect)
-        run._missing = dict.fromkeys(note for note in transcript.notes if note in missing.NOTES)
+        run._kept = dict.fromkeys(note for note in transcript.notes if note in missing.NOTES)
         for head in transcript.heads:
             run.builder.head(head)
         for parent, wire in zip(transcript.parents, transcript.messages, strict=True):
@@ -87,13 +88,16 @@ class Run:
         at: datetime | None = None,
         hints: Mapping[str, Any] | None = None,
         fidelity: Fidelity = Fidelity.CAPTURED,
+        completed: bool = False,
     ) -> Step:
         """Add a request, split into head and conversation, as the run's next call.
 
-        Its prompt is partial where the request names what the provider keeps, whatever else is known of it.
+        Its prompt is partial where the request names what the provider keeps, whatever else is known of it. `completed`
+        if what the provider keeps was put before what was sent.
         """
         lacks = missing.missing_of(head, wires)
-        self._missing |= dict.fromkeys(lacks)
+        rebuilt = completed and fidelity is Fidelity.CAPTURED
+        self._kept |= dict.fromkeys((*lacks, missing.COMPLETED) if completed else lacks)
         placed = self.builder.chain(self.builder.head(head), wires, exact)
         chain = next((self._chains[node] for node in reversed(placed.nodes) if node in self._chains), None)
         answered = None
@@ -112,7 +116,7 @@ class Run:
             model=model,
             at=at,
             hints=hints,
-            fidelity=Fidelity.PARTIAL if lacks else fidelity,
+            fidelity=Fidelity.PARTIAL if lacks else Fidelity.RECONSTRUCTED if rebuilt else fidelity,
         )
         return Step(chain.call, placed, answered, chain)
 
@@ -123,7 +127,7 @@ class Run:
             notes.append(f"the prompt was rewritten before {_calls(self.rewritten)}")
         if self.others:
             notes.append(f"another conversation of the same session begins with {_calls(self.others)}")
-        return [*notes, *self._missing]
+        return [*notes, *self._kept]
 
     def _extend(self, chain: Chain, placed: Placed, wires: Sequence[Wire]) -> int | None:
         new = wires[placed.nodes.index(chain.last) + 1 :]

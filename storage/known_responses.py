@@ -1,0 +1,70 @@
+"""Captured requests of OpenAI Responses that name the response before them instead of sending what led to it.
+
+The provider keeps what stands before such a request. Where the call of that response was captured too, its prompt and
+reply are put before what was sent, as a reader does with a log. Only the places of responses are remembered, and only
+by this process: a request that names an older one stays as it was sent, and its call is partial.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+from typing import NamedTuple
+
+from core.readers.builder import TranscriptBuilder, exact_keys
+from core.readers.responses import ResponseFacts
+from core.readers.server_state import MOST_RESPONSES, answered_items, response_before, sent_items, with_earlier
+
+from .continuation import Prompt
+
+__all__ = ["KnownResponses", "completed"]
+
+
+class Place(NamedTuple):
+    """Where a call is stored: the id and the key of a captured transcript, and the call's index in it."""
+
+    transcript: int
+    key: str
+    call: int
+
+
+class KnownResponses:
+    """Where the newest responses are stored, by their names."""
+
+    def __init__(self) -> None:
+        self._places: OrderedDict[str, Place] = OrderedDict()
+
+    def remember(self, facts: ResponseFacts, place: Place) -> None:
+        """Remember the call of a response; the oldest of very many is forgotten."""
+        if facts.id:
+            self._places[facts.id] = place
+            if len(self._places) > MOST_RESPONSES:
+                self._places.popitem(last=False)
+
+    def forget(self, transcript: int) -> None:
+        """Forget the responses of a transcript that is being deleted: its id and its key may come again."""
+        for name in [name for name, place in self._places.items() if place.transcript == transcript]:
+            del self._places[name]
+
+    def before(self, prompt: Prompt) -> Place | None:
+        """Return the call of the response that a request names; None if it names none or that is not known."""
+        return self._places.get(response_before(prompt.head))
+
+
+def completed(prompt: Prompt, builder: TranscriptBuilder, call: int) -> Prompt:
+    """Return a prompt with what stands before it: what a call sent, and what was answered.
+
+    What that call itself only named is still missing, and named.
+    """
+    made = builder.calls[call]
+    wires = [builder.messages[node] for node in builder.path(made.captured)]
+    for position, wire in made.variants:
+        wires[position] = wire
+    before = builder.dialect.join(builder.heads[made.head], wires)
+    body = with_earlier(
+        prompt.dialect.join(prompt.head, prompt.wires), [*sent_items(before), *answered_items(made.response)]
+    )
+    if name := response_before(before):
+        body["previous_response_id"] = name
+    head, wires = prompt.dialect.split(body)
+    return replace(prompt, head=head, wires=wires, keys=exact_keys(wires))
