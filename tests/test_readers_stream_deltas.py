@@ -191,6 +191,12 @@ def test_an_unknown_delta_of_anthropic_is_kept_and_told() -> None:
     assert facts.remarks == ((KNOWN_NOT.format("smell_delta, aura"), LACKS),)
 
 
+@pytest.mark.parametrize("kind", [None, 7, ["text_delta"], {"a": 1}])
+def test_a_delta_whose_kind_is_no_text_is_told(kind: Any) -> None:
+    facts = response_facts(join_stream([*START, block(type=kind)]))
+    assert facts.remarks == ((KNOWN_NOT.format(kind), LACKS),)
+
+
 # Gemini's function calls in pieces
 
 
@@ -256,6 +262,7 @@ def test_calls_in_pieces_one_after_another_stay_apart() -> None:
         {"stringValue": "x"},
         {"jsonPath": "$.a", "bytesValue": "x"},
         {"jsonPath": "$.a[10000]", "stringValue": "x"},
+        {"jsonPath": f"$.a[{'9' * 5000}]", "stringValue": "x"},
         {"jsonPath": "$.here.a", "stringValue": "x"},
         {"jsonPath": "$.here[0]", "numberValue": 1},
         "x",

@@ -203,6 +203,14 @@ def test_a_json_text_inside_a_json_text_stays_a_text() -> None:
     assert body_value('"x"') == "x"
 
 
+def test_a_stream_that_is_nested_too_deeply_stays_a_text() -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(900):
+        nested = {"a": nested}
+    body = sse(gemini({"functionCall": {"name": "f", "args": nested}}))
+    assert body_value(body) == body
+
+
 def test_one_value_over_several_data_lines() -> None:
     assert sse_events('data: {"a":\ndata: 1}\n\ndata: {"b": 2}\ndata: {"c": 3}\n') == [{"a": 1}, {"b": 2}, {"c": 3}]
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
 from ..wire import Wire
-from .stream_parts import MOST_INDEX, Text, grow, index_of, not_read, object_of
+from .stream_parts import MOST_INDEX, Text, grow, index_of, not_read, object_of, settled
 
 __all__ = ["join"]
 
 PIECES = "partialArgs"
 CONTINUES = "willContinue"
 VALUES = ("stringValue", "numberValue", "boolValue", "nullValue")
-_STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
+_STEP = re.compile(r"""\.([^.\[\]]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 _ESCAPED = re.compile(r"\\(.)")
 
 
@@ -90,7 +89,7 @@ def _extend(last: dict[str, Any], part: Wire) -> list[str]:
     begun, piece = last["functionCall"], part["functionCall"]
     last |= {key: value for key, value in part.items() if key != "functionCall"}
     named = {key: value for key, value in piece.items() if key not in (PIECES, CONTINUES, "args") and value is not None}
-    args = {**object_of(begun, "args"), **deepcopy(object_of(piece, "args"))}
+    args = {**object_of(begun, "args"), **settled(object_of(piece, "args"))}
     listed = piece.get(PIECES)
     lost = [PIECES for one in (listed if isinstance(listed, list) else []) if not _put(args, one)]
     last["functionCall"] = {**begun, **named, "args": args, CONTINUES: piece.get(CONTINUES) is True}

@@ -43,7 +43,10 @@ def body_value(body: Any) -> Any:
 
 def _joined(events: Sequence[Any]) -> Wire | None:
     """Return the response of a stream, or the error that came in its place; None if they are no stream."""
-    return join_stream(events) or next((event for event in events if error_of(event) is not None), None)
+    try:
+        return join_stream(events) or next((event for event in events if error_of(event) is not None), None)
+    except RecursionError:
+        return None  # nested more deeply than any response
 
 
 def _is_of_stream(event: Any) -> bool:
@@ -124,7 +127,7 @@ def _anthropic(events: Sequence[Wire]) -> dict[str, Any]:
             blocks[index] = dict(object_of(event, "content_block"))
         elif kind == "content_block_delta":
             named = object_of(event, "delta").get("type")
-            lost += [] if named in ANTHROPIC_DELTAS else [named]
+            lost += [] if isinstance(named, str) and named in ANTHROPIC_DELTAS else [named]
             _anthropic_delta(blocks.setdefault(index, {"type": "text"}), object_of(event, "delta"), partial, index)
         elif kind == "message_delta":
             usage = {**object_of(message, "usage"), **filled(object_of(event, "usage"))}
