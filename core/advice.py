@@ -18,7 +18,7 @@ from .advice_split_words import headline, split_fails
 from .advice_symptoms import Symptom, symptoms
 from .advice_tree import Advice, Leaf, advise
 from .advice_trial import Check, Trial
-from .advice_words import TITLES, configured, verdict
+from .advice_words import TITLES, configured, stay_over, verdict
 from .config import Configuration, load_config
 from .errors import MissingError
 from .export import as_json
@@ -51,6 +51,8 @@ class Advised:
     """The leaf's title, or that its split fails."""
     configured: str = ""
     """What the configuration does and what is then sent, as a sentence; "" where there is none."""
+    stay_over: str = ""
+    """How many calls of the transcript stay over the budget with it, as a sentence; "" where there is none."""
     dearer: str = ""
     """That it costs more than what was recorded, as a sentence; "" where it does not, or where that is unknown."""
 
@@ -102,6 +104,7 @@ def advised(
         symptoms=symptoms(prompt, trial),
         configured="" if trial.played is None else configured(trial, advice.leaf),
         headline=headline(advice.leaf, TITLES[advice.leaf], prompt, checks, has_cut),
+        stay_over="" if trial.played is None else stay_over(trial),
         dearer="" if trial.played is None else dearer(trial.played, history.as_captured),
     )
 

@@ -15,10 +15,11 @@ from .advice_trial import Trial, kept_by
 from .config import Configuration
 from .decisions import Fate
 from .plan import Plan
-from .wording import counted
+from .sent_sizes import over_as_sent
+from .wording import agreeing, counted
 from .work_units import Work
 
-__all__ = ["BRANCHES", "SHORT", "TITLES", "configured", "left_out", "one_block", "verdict"]
+__all__ = ["BRANCHES", "SHORT", "TITLES", "configured", "left_out", "one_block", "stay_over", "verdict"]
 
 BRANCHES = "without leaving out whole steps, all branches together"
 """The branches shorten results and text and say rules once: what a cut of history leaves out is more."""
@@ -118,6 +119,18 @@ def configured(trial: Trial, leaf: Leaf) -> str:
     said = done[0] if len(done) == 1 else f"{', '.join(done[:-1])} and {done[-1]}"
     sent = f"{trial.plan.tokens_after:,} of {counted(trial.plan.tokens_before, 'recorded token')}"
     return f"The configuration {said}: of call {trial.prompt.call + 1} it sends {sent}."
+
+
+def stay_over(trial: Trial) -> str:
+    """Return how many calls of the transcript the configuration leaves over the budget, not only the one asked for."""
+    judged = trial.replayed.judged_by(trial.prompt.history.config.budget)
+    calls, over = len(judged.transcript.calls), over_as_sent(judged)
+    if not over.calls:
+        return "No call stays over the budget with it."
+    stay = f"{over.calls:,} of {counted(calls, 'call')} {agreeing(over.calls, 'stays', 'stay')}"
+    return (
+        f"{stay} over the budget with it, {'the worst ' if over.calls > 1 else ''}by {counted(over.largest, 'token')}."
+    )
 
 
 def left_out(plan: Plan) -> int:

@@ -26,6 +26,7 @@ from .replay import Replay
 from .replay_violations import Violations, new_violations_of
 from .retention import retention
 from .scorecard_key import Key, scorecard_key
+from .sent_sizes import over_as_sent
 
 UPPER_BOUND = "What is kept is an upper bound on what a model recalls."
 """What has to stand beside every figure of loss."""
@@ -211,11 +212,11 @@ def held_against_budget(card: Scorecard, replay: Replay, found: Sequence[Finding
 
 
 def _over_budget(replay: Replay) -> dict[str, Any]:
-    sent, given = replay.calls["sent_excess"], replay.calls["excess"]
+    sent = over_as_sent(replay)
     return {
-        "over_budget": sum(excess > 0 for excess in sent),
-        "over_budget_recorded": sum(excess > 0 for excess in given),
-        "largest_excess": max(sent, default=0),
+        "over_budget": sent.calls,
+        "over_budget_recorded": sum(excess > 0 for excess in replay.calls["excess"]),
+        "largest_excess": sent.largest,
     }
 
 

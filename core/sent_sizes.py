@@ -8,7 +8,7 @@ person whether a call fits asks these functions, and the two answers can differ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .advice_sizes import Sizes, unrecorded_parts
 from .config import Configuration
@@ -17,13 +17,26 @@ from .engine import soft_budget
 if TYPE_CHECKING:
     from .replay import Replay
 
-__all__ = ["excess_as_sent", "fits_as_recorded", "sizes_of"]
+__all__ = ["OverBudget", "excess_as_sent", "fits_as_recorded", "over_as_sent", "sizes_of"]
+
+
+class OverBudget(NamedTuple):
+    """How many calls are over the soft budget as sent, and by how many tokens the worst one is."""
+
+    calls: int
+    largest: int
 
 
 def excess_as_sent(sent: Sequence[int], config: Configuration) -> list[int]:
     """Return by how many tokens each call is over the soft budget as sent; 0 where it is not, or where none is set."""
     budget = soft_budget(config)
     return [0 if budget is None else max(0, tokens - budget) for tokens in sent]
+
+
+def over_as_sent(replay: Replay) -> OverBudget:
+    """Return how many calls of a replay are over its soft budget as sent, and by how much."""
+    excess = replay.calls["sent_excess"]
+    return OverBudget(sum(tokens > 0 for tokens in excess), max(excess, default=0))
 
 
 def fits_as_recorded(replay: Replay) -> list[int]:

@@ -22,7 +22,7 @@ from core.finding import Finding
 from core.findings import findings
 from core.readers import read
 from core.replay import Replay, replay
-from core.scorecard import scorecard
+from core.scorecard import held_against_budget, scorecard
 from core.spans import SpanKind
 from core.transcript import Transcript
 from pages.parts.advice_tree_view import branches, folded
@@ -85,7 +85,7 @@ def numbers(text: str) -> list[int]:
 def all_agree(found: Advised) -> None:
     for agrees in (totals, restated_rules, shares_of_results, references, configured, results_touched, kept_part, fits):
         agrees(found)
-    for agrees in (given_back, splits, smaller_unit_told):
+    for agrees in (given_back, splits, smaller_unit_told, calls_left_over):
         agrees(found)
 
 
@@ -206,6 +206,22 @@ def fits(found: Advised) -> None:
     assert (over.figures["calls"] if over else 0) == sum(one > 0 for one in excess)
     within = check(found, "total within")
     assert within is None or (within.passed is not False) is (excess[call] == 0)
+
+
+def calls_left_over(found: Advised) -> None:
+    """What is said of all calls under the configuration is what Compare's scorecard has in its rows."""
+    if found.config is None:
+        assert found.stay_over == ""
+        return
+    made = played(found)
+    budget = found.prompt.history.config.budget
+    judged = made.judged_by(budget)
+    card = held_against_budget(scorecard(made), judged, findings(judged))
+    assert card.over_budget == sum(excess > 0 for excess in judged.calls["sent_excess"])
+    if not card.over_budget:
+        assert found.stay_over == "No call stays over the budget with it."
+        return
+    assert numbers(found.stay_over) == [card.over_budget, card.calls, card.largest_excess]
 
 
 def given_back(found: Advised) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as with_changes
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +11,15 @@ import pytest
 from core.advice import Advised
 from core.advice_tree import Leaf
 from core.decisions import Action
+from core.readers import read
 from core.replay import replay
 from core.transcript import ROOT
 from pages.parts.advice_tree_view import folded
 from tests.advice_runs import DOUBLE, EXAMPLES, advice, agent, chat, history, restated
 from tests.runs import result, run, says, user, uses
 from tests.test_advice_agrees import check, played, symptom
+
+SAMPLE = Path(__file__).parents[1] / "sample_data" / "support_triage.jsonl"
 
 
 def test_the_kept_part_is_that_of_the_configuration() -> None:
@@ -95,3 +99,19 @@ def test_a_compaction_makes_the_whole_history_another_prompt() -> None:
 
 def test_the_call_that_fits_is_named() -> None:
     assert advice(chat(20), 1_000, call=2).verdict.startswith("Leave it alone: call 3 leaves 67% of 1,000 tokens")
+
+
+@pytest.mark.parametrize(
+    ("budget", "said"),
+    [
+        (3_000, "2 of 20 calls stay over the budget with it, the worst by 277 tokens."),
+        (3_100, "1 of 20 calls stays over the budget with it, by 177 tokens."),
+        (4_600, "No call stays over the budget with it."),
+    ],
+)
+def test_calls_that_stay_over_the_budget_are_told(budget: int, said: str) -> None:
+    """The configuration makes one call fit; "Use this" then leads to a comparison of all calls."""
+    transcript = read(SAMPLE).transcripts[0]
+    found = advice(transcript, budget)
+    assert found.config is not None and found.stay_over == said
+    assert advice(transcript, 100_000).stay_over == ""

@@ -58,8 +58,7 @@ def answer(found: Advised, opened: Opened, limits: Limits) -> None:
     if leaf is Leaf.SMALLER_UNIT and found.safe is not False:  # else the verdict says that this is what is left
         call = found.prompt.call + 1
         st.caption(f"Where the work cannot be split, this cuts history instead and makes call {call} fit:")
-    if found.configured:
-        st.markdown(escaped(found.configured))
+    st.markdown(escaped(" ".join(filter(None, (found.configured, found.stay_over)))))
     said = {**found.said, "name": f"Advice {' + '.join((leaf, *found.advice.then))}"}
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Use this", icon=":material/compare_arrows:", type="primary", key="use_advice",
