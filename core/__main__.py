@@ -1,6 +1,8 @@
-"""The command line of the engine: `python -m core replay | verify | schema`.
+"""The command line of the engine: replay, verify, schema.
 
-Exit codes: 0 all is well, 1 a golden call gave other bytes or could not be checked, 2 the input cannot be used.
+Exit codes: 0 all is well, 1 a golden call gave other bytes or could not be checked, 2 the input cannot be used, 3 the
+output cannot be written.
+
 Calls are counted from 1 where a person reads them, and from 0 in JSON, as the `call` of a golden call is.
 """
 
@@ -12,6 +14,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .command_input import file_path
 from .command_line import command_parser, run
 from .config import Configuration, load_config
 from .conversion_losses import conversion_told
@@ -32,17 +35,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = command_parser("core", __doc__)
+    parser = command_parser(__package__, __doc__)  # installed, the package has another name
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     replays = commands.add_parser("replay", help="replay transcripts under a configuration, one line a call")
-    replays.add_argument("config", type=Path)
-    replays.add_argument("transcripts", nargs="+", type=Path)
+    replays.add_argument("config", type=file_path)
+    replays.add_argument("transcripts", nargs="+", type=file_path)
     replays.add_argument("--json", action="store_true", help="one JSON object a call instead of a table")
     replays.set_defaults(run=_replay)
     proof = commands.add_parser("verify", help="replay the golden calls of an exported configuration")
-    proof.add_argument("config", type=Path)
-    proof.add_argument("transcripts", nargs="+", type=Path)
-    proof.add_argument("--against", type=Path, metavar="FILE", help="another configuration, to show where bytes differ")
+    proof.add_argument("config", type=file_path)
+    proof.add_argument("transcripts", nargs="+", type=file_path)
+    proof.add_argument(
+        "--against", type=file_path, metavar="FILE", help="another configuration, to show where bytes differ"
+    )
     proof.set_defaults(run=_verify)
     schema = commands.add_parser("schema", help="print the JSON Schema of configurations")
     schema.set_defaults(run=_schema)

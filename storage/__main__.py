@@ -1,6 +1,6 @@
 """The command line of the library: `python -m storage import PATH...`.
 
-Exit codes: 0 all files gave transcripts, 1 some gave none, 2 nothing could be done.
+Exit codes: 0 all files gave transcripts, 1 some gave none, 2 nothing could be done, 3 the output cannot be written.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from core.command_input import file_path
 from core.command_line import CANNOT, command_parser, run
 from core.readers import format_names
 from core.redact import Privacy
@@ -34,7 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser("storage", __doc__)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     imports = commands.add_parser("import", help="store the transcripts of files, folders and archives (ZIP, tar)")
-    imports.add_argument("paths", nargs="+", type=Path, metavar="PATH")
+    imports.add_argument("paths", nargs="+", type=file_path, metavar="PATH")
     imports.add_argument("--format", choices=format_names(), metavar="NAME", help="read all files as this format")
     imports.add_argument("--mask-emails", action="store_true", help="hide e-mail addresses too, not only secrets")
     imports.add_argument("--drop-content", action="store_true", help="keep token counts, drop what was said")

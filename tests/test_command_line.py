@@ -168,6 +168,55 @@ def test_a_reader_that_leaves_ends_an_import_quietly_and_all_is_stored(tmp_path:
     assert SAMPLE.name in [summary.source for summary in stored]
 
 
+FULL = "The output cannot be written (no space left on device).\n"
+CLOSED = "The output cannot be written (it is closed).\n"
+
+
+def with_output(redirected: str, *command: str, **environment: str) -> tuple[int, str]:
+    """Return the exit code of a command whose output a shell puts elsewhere, and what it says of it."""
+    shell = ["bash", "-c", f'"$@" {redirected}', "bash", sys.executable, "-m", *command]
+    made = subprocess.run(shell, cwd=ROOT, env=os.environ | environment, stderr=subprocess.PIPE, text=True, check=False)
+    return made.returncode, made.stderr
+
+
+@pytest.mark.parametrize(
+    ("redirected", "told"), [("> /dev/full", FULL), (">&-", CLOSED), ("> /dev/full 2>&1", ""), (">&- 2>&-", "")]
+)
+@pytest.mark.parametrize("arguments", [("replay",), ("replay", "--json"), ("verify",), ("schema",)])
+def test_an_output_that_takes_nothing_is_told(
+    arguments: tuple[str, ...], redirected: str, told: str, config: Path
+) -> None:
+    files = (str(config), str(SAMPLE)) if arguments[0] in ("replay", "verify") else ()
+    assert with_output(redirected, "core", *arguments, *files) == (3, told)
+
+
+def test_an_import_with_a_full_output_is_told_and_all_is_stored(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'store.db'}"
+    command = ("storage", "import", "--quiet", str(SAMPLE))
+    assert with_output("> /dev/full", *command, PROMPT_INSPECTOR_DB=url) == (3, FULL)
+    stored = Library(open_engine(url)).list(limit=10)
+    assert SAMPLE.name in [summary.source for summary in stored]
+
+
+def test_errors_that_nobody_can_read_have_their_code() -> None:
+    assert with_output("2> /dev/full", "core", "replay", "/nowhere.json", str(SAMPLE))[0] == 2
+
+
+@pytest.mark.parametrize("module", ["core", "storage"])
+def test_help_tells_the_exit_codes(module: str) -> None:
+    made = subprocess.run([sys.executable, "-m", module, "-h"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert made.stdout.startswith(f"usage: python -m {module} [-h]")
+    assert "3 the output cannot be written." in " ".join(made.stdout.split())
+
+
+def test_help_names_the_package_as_it_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "prompt_inspector").symlink_to(ROOT / "core")
+    command = [sys.executable, "-B", "-m", "prompt_inspector", "-h"]
+    made = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert made.stdout.startswith("usage: python -m prompt_inspector [-h]")
+    assert "core" not in made.stdout
+
+
 @pytest.mark.parametrize(("raised", "code"), [(KeyboardInterrupt, 130), (ConfigError("a", "b.", "C."), 2)])
 def test_what_ends_a_command_gives_its_code(
     raised: BaseException, code: int, capsys: pytest.CaptureFixture[str]

@@ -15,6 +15,7 @@ from .bundles import folder_files, is_folder, is_zip, zip_files
 from .configurations import is_configuration
 from .formats import Format, Reading
 from .problems import Report, kind_of
+from .read_once import rereadable
 from .records import Records
 from .source import Content, Member, Source
 from .tar_archives import is_tar, tar_files
@@ -41,6 +42,12 @@ class Reader:
 
     def stream(self, content: Content, name: str | None, report: Report, depth: int = 0) -> Iterator[Transcript]:
         """Yield the transcripts of a text, a file, a folder or an archive, and close the report."""
+        with rereadable(content, report) as again:
+            if again is not None:
+                yield from self._stream(again, name, report, depth)
+        report.close()
+
+    def _stream(self, content: Content, name: str | None, report: Report, depth: int) -> Iterator[Transcript]:
         if name is not None and self._known(name) is None:
             report.source = Source(content, report).name
             report.add(f"there is no format {name!r}", f"Use one of {', '.join(self.formats)}.")
@@ -51,7 +58,6 @@ class Reader:
             yield from self._archive(content, listed, name, report, depth)
         else:
             yield from self._one(content, (), name, report)
-        report.close()
 
     def _archive(
         self, content: Archive, listed: Listed, name: str | None, report: Report, depth: int
