@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from .errors import PromptInspectorError
 from .readers.read_once import copied
+from .readers.source import reason_of
 
 __all__ = ["file_path", "input_kept"]
 
@@ -34,7 +35,13 @@ def input_kept(options: argparse.Namespace) -> Iterator[None]:
         return
     if sys.stdin is None:
         raise PromptInspectorError("The standard input is closed; give the path of a file instead of `-`.")
-    with copied(sys.stdin.buffer, STANDARD_INPUT.name) as copy:
+    with ExitStack() as stack:
+        try:
+            copy = stack.enter_context(copied(sys.stdin.buffer, STANDARD_INPUT.name))
+        except OSError as error:
+            raise PromptInspectorError(
+                f"The standard input could not be kept while it is read ({reason_of(error)}); give the path of a file."
+            ) from None
         for name, value in list(vars(options).items()):
             put = [copy if path is STANDARD_INPUT else path for path in _each(value)]
             setattr(options, name, put if isinstance(value, list) else put[0])

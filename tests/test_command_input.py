@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from core.__main__ import main
 from core.readers import read
 
 ROOT = Path(__file__).parents[1]
@@ -90,6 +91,16 @@ def test_a_standard_input_that_is_closed_is_told(config: Path) -> None:
     made = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
     told = "The standard input is closed; give the path of a file instead of `-`.\n"
     assert (made.returncode, made.stdout, made.stderr) == (2, "", told)
+
+
+def test_a_standard_input_that_cannot_be_kept_is_told(
+    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{")))
+    assert main(["replay", str(config), "-"]) == 2
+    told = "The standard input could not be kept while it is read (no such file or directory); give the path of a file."
+    assert capsys.readouterr() == ("", f"{told}\n")
 
 
 @pytest.fixture
