@@ -15,6 +15,8 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from core.dialects import Dialect, detect, dialect
+from core.dropped_content import ContentDropper, same_parts, same_system
+from core.readers.builder import exact_keys
 from core.wire import Wire
 
 from .records import link
@@ -44,6 +46,11 @@ class Prompt:
         spoken = dialect(dialect_name or seen)
         head, wires = spoken.split(request)
         return cls(spoken, head, wires, keys[len(keys) - len(wires) :])
+
+    def without_content(self, dropper: ContentDropper) -> Prompt:
+        """Return the same prompt without what it says."""
+        wires = [dropper.message(self.dialect, wire) for wire in self.wires]
+        return Prompt(self.dialect, dropper.head(self.dialect, self.head), wires, exact_keys(wires))
 
     @property
     def model(self) -> str | None:
@@ -100,8 +107,7 @@ def _same_kind(connection: Connection, prompt: Prompt, row: Any) -> bool:
     of_call = (HeadRow.transcript_id == row.transcript_id) & (HeadRow.position == row.head)
     stored = select(Content.json).join(HeadRow, HeadRow.content == Content.hash).where(of_call)
     head = json.loads(connection.execute(stored).scalar_one())
-    texts = prompt.dialect.system_texts
-    return bool(head.get("model") == prompt.head.get("model") and texts(head) == texts(prompt.head))
+    return bool(head.get("model") == prompt.head.get("model") and same_system(prompt.dialect, head, prompt.head))
 
 
 def _repeats_response(connection: Connection, prompt: Prompt, length: int, row: Any) -> int:
@@ -109,5 +115,4 @@ def _repeats_response(connection: Connection, prompt: Prompt, length: int, row: 
     if row.response is None or length == len(prompt.wires):
         return 1
     response = json.loads(connection.execute(select(Content.json).where(Content.hash == row.response)).scalar_one())
-    read = prompt.dialect.message
-    return 2 if read(response).parts == read(prompt.wires[length]).parts else 0
+    return 2 if same_parts(prompt.dialect, response, prompt.wires[length]) else 0

@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 
 from sqlalchemy import ColumnElement, Connection, Engine, delete, exists, false, func, insert, or_, select, update
 
-from core.dropped_content import drop_transcript
 from core.identity import entries_of, sha256_of
 from core.redact import SECRETS_ONLY, Privacy, mask_transcript
 from core.transcript import Transcript
 
 from .analyses import Analyses, insert_analyses
 from .configs import Configs
+from .content_key import LibraryDropper
 from .database import Writer, reading
 from .errors import NotFound, StorageError
 from .file_groups import FileGroup, count_listed, listed, of_file
@@ -59,7 +59,8 @@ class Library:
         self.engine = engine
         self.privacy = privacy
         self.writer = Writer(engine)
-        self._recorder = Recorder(self.writer, privacy)
+        self._dropper = LibraryDropper(self.writer)
+        self._recorder = Recorder(self.writer, self._dropper, privacy)
         self._writable = False
         """Whether it was found so; rights that are given later are found at the next look."""
         self.configs = Configs(self.writer)
@@ -87,7 +88,7 @@ class Library:
         """Mask and store a transcript with its references, unless the same one is there already."""
         masked, found = mask_transcript(transcript, self.privacy)
         if self.privacy.content:
-            masked = drop_transcript(masked)
+            masked = self._dropper().transcript(masked)
         entries = entries_of(masked)
         sha256 = sha256_of(masked, entries)
         keys = chains(masked.dialect, masked)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.dropped_content import drop_content
 from core.readers.builder import exact_keys
 from core.redact import SECRETS_ONLY, Masked, Privacy, mask
 from core.wire import Wire
@@ -54,7 +53,7 @@ class RequestMasker:
         if key in self._clean:
             return wire, key
         masked = self._masked(wire)
-        if masked.found or self._privacy.content:
+        if masked.found:
             found.update(masked.found)
             return masked.value, exact_keys([masked.value])[0]
         if len(self._clean) >= MOST_KNOWN:
@@ -63,5 +62,4 @@ class RequestMasker:
         return wire, key
 
     def _masked(self, value: Any) -> Masked:
-        masked = mask(value, self._privacy)
-        return Masked(drop_content(masked.value), masked.found) if self._privacy.content else masked
+        return mask(value, self._privacy)

@@ -11,13 +11,15 @@ import json
 import secrets
 from collections import Counter, OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, select, update
 
-from core.dropped_content import drop_content
+from core.dialects import Dialect
+from core.dropped_content import ContentDropper, is_dropped, without_content
+from core.dropped_parts import dropped_part
 from core.identity import Ledger, content_of, first_sha256, next_sha256
 from core.readers.figures import doubts
 from core.readers.responses import ResponseFacts, response_facts
@@ -26,6 +28,7 @@ from core.readers.titles import shortened, title_of
 from core.redact import SECRETS_ONLY, Privacy, mask
 from core.wire import Wire
 
+from .content_key import LibraryDropper
 from .continuation import Prompt, continued
 from .database import Writer
 from .known_responses import KnownResponses, Place, completed
@@ -66,10 +69,11 @@ class Appended:
 class Recorder:
     """Appends captured calls. The writer lets one thread in at a time, which also protects the runs in memory."""
 
-    def __init__(self, writer: Writer, privacy: Privacy = SECRETS_ONLY) -> None:
+    def __init__(self, writer: Writer, dropper: LibraryDropper, privacy: Privacy = SECRETS_ONLY) -> None:
         self.writer = writer
         self._privacy = privacy
         self._masker = RequestMasker(privacy)
+        self._dropper = dropper
         self._live: OrderedDict[int, _LiveRun] = OrderedDict()
         self._responses = KnownResponses()
 
@@ -78,10 +82,12 @@ class Recorder:
         sent = self._masker.mask(exchange.request)
         rest = mask([exchange.response, exchange.session, exchange.hints], self._privacy)
         response, session, hints = rest.value
-        if self._privacy.content:
-            response, hints = drop_content(response), None
         facts = response_facts(response)
         prompt = Prompt.of(sent.request, sent.keys, facts.dialect)
+        if self._privacy.content:
+            dropper = self._dropper()
+            prompt, facts = prompt.without_content(dropper), _without_content(facts, prompt.dialect, dropper)
+            response, hints = dropped_part(response), None
         with self.writer.transaction() as connection:
             prompt, before = self._completed(connection, prompt)
             row = _home(connection, prompt, facts, session, before)
@@ -194,13 +200,18 @@ class _LiveRun:
         first = next((call.at for call in self._builder.calls if call.at is not None), None)
         return {
             "sha256": self._names[-1],
-            "title": row.title
-            or title_of(self._builder.dialect, self._builder.messages, row.session or "captured run"),
+            "title": row.title or self._title(row.session),
             "notes": text_of_json([*self._run.notes(), *self._failures]),
             "started": first,
             "updated_at": datetime.now(UTC),
             **counts(self._builder),
         }
+
+    def _title(self, session: str) -> str:
+        messages = self._builder.messages
+        if messages and is_dropped(messages[0]):
+            return without_content(CAPTURE)
+        return title_of(self._builder.dialect, messages, session or "captured run")
 
     def _write_answer(self, connection: Connection, call: int) -> None:
         """Give an earlier call the response that this one made known."""
@@ -218,6 +229,11 @@ class _LiveRun:
 
     def _counts(self) -> tuple[int, int, int]:
         return len(self._builder.heads), len(self._builder.messages), len(self._builder.calls)
+
+
+def _without_content(facts: ResponseFacts, spoken: Dialect, dropper: ContentDropper) -> ResponseFacts:
+    message = None if facts.message is None else dropper.message(spoken, facts.message)
+    return replace(facts, message=message)
 
 
 def _remarks(facts: ResponseFacts) -> tuple[str, ...]:
