@@ -11,7 +11,6 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 
 from .command_input import input_kept
 from .errors import PromptInspectorError
@@ -75,8 +74,10 @@ def _unwritten(reason: str) -> int:
 
 def _say(text: str) -> None:
     if sys.stderr is not None:  # None where it was closed before the start
-        with suppress(OSError):
+        try:
             print(text, file=sys.stderr, flush=True)
+        except OSError:
+            _forget_output()
 
 
 def _forget_output() -> None:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,12 @@ def pipe(tmp_path: Path) -> Path:
     """Return a named pipe that is filled with the sample once it is opened."""
     path = tmp_path / "named.jsonl"
     os.mkfifo(path)
-    threading.Thread(target=lambda: path.write_bytes(SAMPLE.read_bytes()), daemon=True).start()
+
+    def fill() -> None:
+        with suppress(BrokenPipeError):
+            path.write_bytes(SAMPLE.read_bytes())
+
+    threading.Thread(target=fill, daemon=True).start()
     return path
 
 

@@ -175,7 +175,8 @@ CLOSED = "The output cannot be written (it is closed).\n"
 def with_output(redirected: str, *command: str, **environment: str) -> tuple[int, str]:
     """Return the exit code of a command whose output a shell puts elsewhere, and what it says of it."""
     shell = ["bash", "-c", f'"$@" {redirected}', "bash", sys.executable, "-m", *command]
-    made = subprocess.run(shell, cwd=ROOT, env=os.environ | environment, stderr=subprocess.PIPE, text=True, check=False)
+    buffered = os.environ | {"PYTHONUNBUFFERED": ""} | environment
+    made = subprocess.run(shell, cwd=ROOT, env=buffered, stderr=subprocess.PIPE, text=True, check=False)
     return made.returncode, made.stderr
 
 
