@@ -26,6 +26,7 @@ from .hints import Hints
 from .plan import Plan, apply
 from .spans import Span, SpanKind
 from .summaries import Range, Summaries
+from .summary_notes import log_failures, summary_notes
 from .unit_feed import UnitFeed
 from .wire import Wire, dump, mark
 
@@ -42,8 +43,8 @@ class Result:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What hints name and the request does not have, in sentences; empty where all is known."""
-        return hint_notes(self.hints, self.plan)
+        """What hints name and the request does not have, and where a summariser failed, in sentences."""
+        return (*hint_notes(self.hints, self.plan), *summary_notes(self.plan))
 
     @property
     def status(self) -> Status:
@@ -193,12 +194,14 @@ class Session:
         """Return what to send for a request body that holds the full history. RequestError if it is no body."""
         engine = self._runtime.engine(request)
         head, messages = engine.dialect.split(request)
-        given = Hints.of(hints)
+        given, summaries = Hints.of(hints), self._runtime.summaries
+        summaries.asked()  # what an earlier request asked for is not this one's
         try:
             plan = self._plan(engine, given, head, messages)
         except BaseException:
             self._start()  # what was read in part must not stand in a later prompt
             raise
+        log_failures(plan, summaries.asked())
         return Result(apply(plan, request, engine.dialect), plan, given)
 
     def _plan(self, engine: Engine, hints: Hints, head: Wire, messages: Sequence[Wire]) -> Plan:

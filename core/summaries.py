@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .units import Unit
 from .wire import digest
 
-__all__ = ["Range", "Summaries", "Written", "range_hash", "unit_digest"]
+__all__ = ["Asked", "Range", "Summaries", "Written", "failure", "range_hash", "unit_digest", "was_asked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,41 @@ class Written:
     why: str
 
 
+WRITTEN = "written by the summariser"
 STAND_IN = "extractive stand-in: no summary is stored for this range"
 FAILED = "extractive: the summariser failed"
 NOT_SMALLER = "extractive: what the summariser wrote is not smaller than what it replaces"
 TOO_LONG = "extractive: what the summariser wrote is longer than strategy.summary_tokens"
 NO_ROOM = "extractive: there is no room for what the summariser wrote"
+
+
+def failure(why: str) -> str:
+    """Return how the summariser failed, in a few words, for what is said of a summary; empty if it did not."""
+    if why.startswith(FAILED):
+        return why.removeprefix(FAILED).strip(" ()")
+    return {NOT_SMALLER: "not smaller than what it replaces", TOO_LONG: "longer than strategy.summary_tokens"}.get(
+        why, ""
+    )
+
+
+def was_asked(why: str) -> bool:
+    """Return whether what is said of a summary tells that one was written or tried."""
+    return why in (WRITTEN, NO_ROOM) or bool(failure(why))
+
+
+@dataclass(slots=True)
+class Asked:
+    """How often a summariser was asked, and the first exception that it raised."""
+
+    count: int = 0
+    error: Exception | None = None
+
+
+class _Here(threading.local):
+    """What is known in one thread alone."""
+
+    def __init__(self) -> None:
+        self.asked = Asked()
 
 
 class Summaries:
@@ -51,12 +81,18 @@ class Summaries:
         self._known = dict(known or {})
         self._failed: dict[str, str] = {}
         self._lock = threading.Lock()
+        self._here = _Here()
+
+    def asked(self) -> Asked:
+        """Return how often this thread had the summariser asked since it last wanted to know."""
+        found, self._here.asked = self._here.asked, Asked()
+        return found
 
     def written(self, hash_: str, text: Callable[[], str], max_tokens: int) -> Written:
         """Return the summary of a range; `text` gives its messages, and is asked only if one must be written."""
         stored = self._known.get(hash_)
         if stored is not None:
-            return Written(stored, "written by the summariser")
+            return Written(stored, WRITTEN)
         if self._summarizer is None or hash_ in self._failed:
             return Written(None, self._failed.get(hash_, STAND_IN))
         made, why = self._ask(self._summarizer, Range(hash_, text(), max_tokens))
@@ -65,13 +101,16 @@ class Summaries:
             # failure: what was sent without a summary stays so, or the prompt would change at its beginning.
             if made is None and hash_ not in self._known:
                 return Written(None, self._failed.setdefault(hash_, why))
-            return Written(self._known.setdefault(hash_, made or ""), "written by the summariser")
+            return Written(self._known.setdefault(hash_, made or ""), WRITTEN)
 
     def _ask(self, summarizer: Callable[[Range], str], asked: Range) -> tuple[str | None, str]:
         """Return what the summariser writes; None and why if it fails."""
+        noted = self._here.asked
+        noted.count += 1
         try:
             made = summarizer(asked)
         except Exception as error:
+            noted.error = noted.error or error
             return None, f"{FAILED} ({type(error).__name__})"
         return (made, "") if isinstance(made, str) and made.strip() else (None, f"{FAILED} (it wrote nothing)")
 

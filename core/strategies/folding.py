@@ -32,6 +32,8 @@ class Folds:
     def __init__(self, log: Log, dialect: Dialect, counter: Counter, summaries: Summaries | None = None) -> None:
         self._log, self._dialect, self._counter, self._summaries = log, dialect, counter, summaries
         self._made: list[Replacement | None] = []
+        self.whys: list[str] = []
+        """What is said of each unit's summary where a model's was asked for, else an empty text."""
         self.totals: list[int] = [0]
         self.kinds = KindSums()
         self.span_counts: list[int] = [0]
@@ -44,10 +46,11 @@ class Folds:
     def catch_up(self, stop: int) -> None:
         """Look at the units before `stop` that were not looked at; what is kept as it is needs no summary."""
         for unit in self._log.units[len(self._made) : stop]:
-            made = self.smaller(unit)
+            made, why = self.smaller(unit), ""
             if self._summaries is not None and _may_fold(unit):
-                made = self._written(unit, made, self._summaries)
+                made, why = self._written(unit, made, self._summaries)
             self._made.append(made)
+            self.whys.append(why)
             self.totals.append(self.totals[-1] + (made or unit).tokens)
             self.span_counts.append(self.span_counts[-1] + (len(unit.spans) if made else 0))
             self.kinds.append({} if unit.stays else _kinds(made) if made else unit.kinds())
@@ -67,17 +70,17 @@ class Folds:
         made = self._fold(unit) if _may_fold(unit) else None
         return made if made is not None and _may_stand_for(unit, made) else None
 
-    def _written(self, unit: Unit, extract: Replacement | None, summaries: Summaries) -> Replacement | None:
-        """Return a model's summary of a unit if there is one that is smaller, else its extract with the reason."""
+    def _written(self, unit: Unit, extract: Replacement | None, summaries: Summaries) -> tuple[Replacement | None, str]:
+        """Return a model's summary of a unit if there is one that is smaller, else its extract; and the reason."""
         said = "\n\n".join(f"[{span.role}] {span.name}: {span.text}" for span in unit.spans)
         written = summaries.written(range_hash(unit_digest(unit)), lambda: said, unit.tokens // 2)
         if written.text is not None:
             role = "user" if unit.opens_turn else "assistant"
             made = self._replacement([(role, f"{SUMMARY} {written.text}")], written.why)
             if _may_stand_for(unit, made):
-                return made
+                return made, written.why
         why = written.why if written.text is None else NOT_SMALLER
-        return None if extract is None else replace(extract, why=why)
+        return None if extract is None else replace(extract, why=why), why
 
     def _fold(self, unit: Unit) -> Replacement:
         return self._replacement(list(_texts(unit)))
