@@ -21,10 +21,9 @@ __all__ = ["KnownResponses", "completed"]
 
 
 class Place(NamedTuple):
-    """Where a call is stored: the id and the key of a captured transcript, and the call's index in it."""
+    """Where a call is stored: the id of a captured transcript, which never comes again, and the call's index in it."""
 
     transcript: int
-    key: str
     call: int
 
 
@@ -40,11 +39,6 @@ class KnownResponses:
             self._places[facts.id] = place
             if len(self._places) > MOST_RESPONSES:
                 self._places.popitem(last=False)
-
-    def forget(self, transcript: int) -> None:
-        """Forget the responses of a transcript that is being deleted: its id and its key may come again."""
-        for name in [name for name, place in self._places.items() if place.transcript == transcript]:
-            del self._places[name]
 
     def before(self, prompt: Prompt) -> Place | None:
         """Return the call of the response that a request names; None if it names none or that is not known."""

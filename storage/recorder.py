@@ -96,23 +96,19 @@ class Recorder:
             if response is not None and facts.message is None:
                 live.fail(call, response)
             live.write(connection, row)
-        self._responses.remember(facts, Place(row.id, row.capture_key, call))
+        self._responses.remember(facts, Place(row.id, call))
         masked = dict(sorted((Counter(sent.found) + Counter(rest.found)).items()))
         return Appended(live.id, call, masked, _remarks(facts))
 
     def forget(self, transcript_id: int) -> None:
         """Let go of a run that is being deleted. Called while writing."""
         self._live.pop(transcript_id, None)
-        self._responses.forget(transcript_id)
 
     def _completed(self, connection: Connection, prompt: Prompt) -> tuple[Prompt, Any]:
         """Return a prompt with what the provider keeps before it, and the row of the run where that was captured."""
         place = self._responses.before(prompt)
-        if place is None:
-            return prompt, None
-        of_place = (TranscriptRow.id == place.transcript) & (TranscriptRow.capture_key == place.key)
-        row = _locked(connection, of_place)
-        if row is None or place.call >= row.call_count:
+        row = None if place is None else _locked(connection, TranscriptRow.id == place.transcript)
+        if place is None or row is None:
             return prompt, None
         return self._live_run(connection, row).before(prompt, place.call), row
 

@@ -103,6 +103,18 @@ def test_a_session_that_was_deleted_and_began_anew_is_not_mistaken(library: Libr
     assert live.captured(2) == RUN[2]["request"]
 
 
+def test_a_text_that_was_sent_as_a_list_comes_back_as_a_list(library: Library) -> None:
+    listed = {"role": "user", "content": [{"type": "text", "text": "list files"}]}
+    pairs = [
+        {"request": asked([FIRST]), "response": answered("r1", DONE)},
+        {"request": asked([listed, DONE, {"role": "user", "content": "and"}]), "response": answered("r2", DONE)},
+        {"request": asked("thanks", "r2"), "response": None},
+    ]
+    [live] = captured(library, pairs)
+    assert live.captured(0)["input"] == [FIRST]
+    assert live.captured(2)["input"][0] == listed
+
+
 def test_what_another_process_captured_stays_as_it_was_sent(library: Library, tmp_path: Path) -> None:
     captured(library, RUN[:1])
     again = Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from core.readers import read
+from core.readers.run import Run
 from core.transcript import Fidelity, Transcript
 from storage.database import open_engine
 from storage.library import Exchange, Library
@@ -94,6 +95,14 @@ def test_calls_before_a_reference_lack_nothing() -> None:
     kinds = [Fidelity.RECONSTRUCTED, Fidelity.RECONSTRUCTED, Fidelity.PARTIAL, Fidelity.PARTIAL]
     assert [call.fidelity for call in transcript.calls] == kinds
     assert transcript.notes == (ITEMS,)
+
+
+@pytest.mark.parametrize("known", [Fidelity.PARTIAL, Fidelity.RECONSTRUCTED])
+def test_a_completed_prompt_is_no_more_than_it_was(known: Fidelity) -> None:
+    run = Run("openai_responses")
+    run.add({"model": "gpt-x", "input": []}, [item("user", "hi")], fidelity=known, completed=True)
+    assert run.builder.calls[0].fidelity is known
+    assert run.notes() == ["what the provider kept of the conversation was put before what the requests sent"]
 
 
 def test_an_item_of_an_earlier_request_that_stands_for_another_is_missing_in_a_completed_prompt() -> None:

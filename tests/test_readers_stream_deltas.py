@@ -299,8 +299,19 @@ def test_an_error_within_a_stream_is_told_and_what_had_arrived_is_kept(events: l
     assert facts.remarks == ((f"the stream reported an error ({name})", "What had arrived before was read."),)
 
 
-def test_what_a_response_lacks_of_its_stream_is_a_remark_of_the_file() -> None:
-    found = read(lines([CREATED, added(MESSAGE), NEW]))
+EVENTS = [CREATED, added(MESSAGE), NEW]
+BODY = {"model": "gpt-5", "input": "hi"}
+RECORDS: dict[str, Any] = {
+    "events one a line": lines(EVENTS),
+    "a pair": lines([{"request": BODY, "response": EVENTS}]),
+    "a proxy's log": lines([{"url": "https://x/v1/responses", "request_body": BODY, "response_body": EVENTS}]),
+    "LiteLLM": lines([{"call_type": "aresponses", "startTime": 1.5, "messages": "hi", "response": EVENTS, "id": "r"}]),
+}
+
+
+@pytest.mark.parametrize("record", RECORDS)
+def test_what_a_response_lacks_of_its_stream_is_a_remark_of_the_file(record: str) -> None:
+    found = read(RECORDS[record])
     assert [call.response for call in found.transcripts[0].calls] == [MESSAGE]
     told = KNOWN_NOT.format("response.sign_language.delta")
     assert [(problem.problem, problem.warning) for problem in found.problems] == [(told, True)]
