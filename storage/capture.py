@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -27,6 +26,7 @@ from core.readers.answers import whole_response
 from core.readers.times import parse_time
 
 from . import library
+from .capture_limit import LIMIT, capture_limit
 from .errors import StorageError
 from .guard import ROUTES
 from .library import Appended, Exchange
@@ -34,9 +34,6 @@ from .library import Appended, Exchange
 __all__ = ["routes"]
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"})
-LIMIT = "PROMPT_INSPECTOR_CAPTURE_MB"
-DEFAULT_LIMIT = 64
-"""Megabytes of one capture; requests with images are large."""
 LONGEST_SESSION = 500
 EXPECTED = (
     '{"request": {...}, "response": {...}, a stream\'s text or null, "session": "...", "hints": {...}, "at": "..."}'
@@ -156,7 +153,7 @@ def _parsed(content: bytes) -> Any:
 
 async def _bytes(request: Request) -> bytes:
     """Read a body, but never more of it than is allowed."""
-    limit = _limit()
+    limit = capture_limit()
     length = request.headers.get("content-length", "0")
     body = bytearray()
     try:
@@ -171,16 +168,8 @@ async def _bytes(request: Request) -> bytes:
     return bytes(body)
 
 
-def _limit() -> int:
-    """Return how many bytes a capture may have."""
-    try:
-        return int(float(os.environ.get(LIMIT, DEFAULT_LIMIT)) * 1_000_000)
-    except (ValueError, OverflowError):  # no number, or an endless one
-        return DEFAULT_LIMIT * 1_000_000
-
-
 def _too_large() -> str:
-    return f"The body is larger than {_limit() / 1_000_000:g} MB. Set {LIMIT} on the server to take larger ones."
+    return f"The body is larger than {capture_limit() / 1_000_000:g} MB. Set {LIMIT} on the server to take larger ones."
 
 
 def _object(body: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
