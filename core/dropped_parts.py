@@ -82,7 +82,8 @@ SETTINGS = frozenset(
         *("stream", "stream_options", "parallel_tool_calls", "response_format", "text", "instructions", "truncation"),
         *("reasoning", "reasoning_effort", "thinking", "output_config", "verbosity", "modalities", "audio", "store"),
         *("include", "background", "service_tier", "previous_response_id", "conversation", "anthropic_version"),
-        *("betas", "context_management", "mcp_servers", "container", "user", "prompt_cache_key", "cachedContent"),
+        *("betas", "context_management", "mcp_servers", "container", "user", "prompt_cache_key", "prompt"),
+        *("cachedContent", "cached_content"),
         *("prompt_cache_retention", "web_search_options", "generationConfig", "generation_config", "options", "think"),
         *("safetySettings", "safety_settings", "format", "keep_alive", CACHE_MARK),
     }

@@ -1,5 +1,6 @@
 """A call whose request names what the provider keeps is partial, whether it was read from a file or captured."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,15 @@ import pytest
 
 from core.readers import read
 from core.readers.run import Run
+from core.redact import Privacy
 from core.transcript import Fidelity, Transcript
 from storage.database import open_engine
 from storage.library import Exchange, Library
 from tests.agent_sessions import item
 from tests.chats import lines, only
+from tests.private_libraries import library, privacy
+
+__all__ = ["library", "privacy"]
 
 TALK = [{"role": "user", "parts": [{"text": "q"}]}]
 REFERENCE = {"type": "item_reference", "id": "rs_1"}
@@ -40,11 +45,6 @@ WHOLE: list[dict[str, Any]] = [
 BODIES = [*LACKING, *((body, []) for body in WHOLE)]
 
 
-@pytest.fixture
-def library(tmp_path: Path) -> Library:
-    return Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"))
-
-
 def state(transcript: Transcript) -> tuple[set[Fidelity], list[str]]:
     return {call.fidelity for call in transcript.calls}, list(transcript.notes)
 
@@ -69,15 +69,26 @@ def test_what_a_captured_request_only_names_is_missing(
         assert state(library.get(appended.transcript)) == expected(notes)
 
 
-def test_what_is_missing_stays_known_when_a_captured_run_is_taken_up_again(library: Library, tmp_path: Path) -> None:
+def test_what_is_missing_stays_known_when_a_captured_run_is_taken_up_again(
+    library: Library, privacy: Privacy, tmp_path: Path
+) -> None:
     library.append_call(Exchange({**INPUT, "prompt": {"id": "p"}}, session="s"))
-    again = Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"))
+    again = Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"), privacy)
     appended = again.append_call(
         Exchange({**INPUT, "input": [{"role": "user", "content": "hi"}, item("user", "so")]}, session="s")
     )
     transcript = again.get(appended.transcript)
     assert [call.fidelity for call in transcript.calls] == [Fidelity.PARTIAL, Fidelity.CAPTURED]
     assert transcript.notes == (TEMPLATE,)
+
+
+def test_of_a_stored_prompt_only_its_name_is_kept_without_content(tmp_path: Path) -> None:
+    library = Library(open_engine(f"sqlite:///{tmp_path / 'store.db'}"), Privacy(content=True))
+    prompt = {"id": "pmpt_1", "variables": {"customer": "Ada Lovelace"}}
+    appended = library.append_call(Exchange({**INPUT, "prompt": prompt}))
+    kept = json.dumps(library.get(appended.transcript).captured(0)["prompt"])
+    assert "pmpt_1" in kept
+    assert not [word for word in ("customer", "Ada", "Lovelace") if word in kept]
 
 
 def test_settings_of_googles_library_that_name_cached_content() -> None:
