@@ -2,7 +2,8 @@
 
 A request that repeats a stored prompt and goes on continues it, if model and system prompt are the same. Of several
 such prompts the longest counts, then one whose recorded response the request repeats, then the newest. A prompt that
-is only repeated starts anew, unless the stored call had no response: then it is tried again.
+is only repeated starts anew, unless the stored call had no response: then it is tried again. A session that has a name
+holds what names it, and nothing else.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def _calls_at(connection: Connection, keys: Sequence[bytes]) -> Sequence[Any]:
         select(MessageRow.chain, CallRow.transcript_id, CallRow.head, CallRow.response)
         .join(CallRow, ends_there)
         .join(TranscriptRow, TranscriptRow.id == CallRow.transcript_id)
-        .where(MessageRow.chain.in_(keys), TranscriptRow.capture_key.is_not(None))
+        .where(MessageRow.chain.in_(keys), TranscriptRow.capture_key.is_not(None), TranscriptRow.session == "")
         .order_by(TranscriptRow.updated_at.desc(), CallRow.transcript_id.desc(), CallRow.position.desc())
     )
     return connection.execute(query).all()

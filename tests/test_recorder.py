@@ -103,6 +103,14 @@ def test_a_call_without_a_session_joins_the_run_that_it_goes_on_from(library: Li
     assert [summary.calls for summary in library.list()] == [5, 2]
 
 
+@pytest.mark.parametrize("response", [True, False])
+def test_a_session_with_a_name_holds_only_calls_that_name_it(response: bool, library: Library) -> None:
+    named = library.append_call(exchange(0, "s-1", response)).transcript
+    assert {library.append_call(exchange(call, "", response)).transcript for call in (0, 1)} == {named + 1}
+    assert library.append_call(exchange(1, "s-1", response)).transcript == named
+    assert library.append_call(exchange(2, "", response)).transcript == named + 1
+
+
 @pytest.mark.parametrize("changed", [{"model": "gpt-4o-mini"}, {"system": "You judge."}])
 def test_another_model_or_system_prompt_is_another_run(changed: dict[str, str], library: Library) -> None:
     first = library.append_call(exchange(0)).transcript
