@@ -14,6 +14,7 @@ from .cache_marks import marks_in
 from .conversion_tools import is_plain, other_settings
 from .dialects import Dialect, Part, PartKind, ToolDefinition
 from .dialects.content import CACHE_MARK
+from .dropped_content import FINGERPRINTS
 from .transcript import Transcript
 from .wire import Wire
 from .wording import agreeing, counted
@@ -26,6 +27,7 @@ __all__ = ["Losses", "conversion_told"]
 _CARRIED_KEYS = frozenset(
     {"model", "messages", "input", "contents", "system", "instructions", "tools", "functions", CACHE_MARK}
     | {"systemInstruction", "system_instruction"}
+    | {FINGERPRINTS}  # of what was said: no request has it
 )
 _PARTS = {
     PartKind.THINKING: ("thinking part", ""),

@@ -9,6 +9,7 @@ import pytest
 
 from core.conversion import converted
 from core.conversion_losses import conversion_told
+from core.dropped_content import ContentDropper
 from core.readers import read
 from core.replay import replay
 from core.transcript import Transcript
@@ -138,6 +139,12 @@ def test_requests_that_repeat_a_setting_lose_it_once() -> None:
     lines = "\n".join(json.dumps({"request": body, "response": None}) for body in bodies)
     for transcript in read(lines).transcripts:
         assert converted(transcript, "anthropic").dropped == ("the setting temperature",)
+
+
+@pytest.mark.parametrize("target", ["openai_chat", "gemini"])
+def test_what_tells_dropped_contents_apart_is_no_loss(target: str) -> None:
+    transcript = recorded(claude({"role": "assistant", "content": "a"}, ASKED))
+    assert converted(ContentDropper(bytes(32)).transcript(transcript), target).dropped == ()
 
 
 def test_the_loss_is_told_in_a_sentence() -> None:
