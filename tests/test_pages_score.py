@@ -14,6 +14,7 @@ from core.replay import Replay, replay
 from core.scorecard import Scorecard, scorecard
 from pages.parts.measure import Cell
 from pages.parts.score import measures
+from pages.parts.score_view import explained
 from tests.pages_app import sample
 
 STRATEGIES: list[dict[str, Any]] = [
@@ -155,6 +156,32 @@ def test_losses_are_counts_with_a_share_where_it_tells() -> None:
         "3 of 9",
     ]
     assert [cell.best for cell in cells] == [False, False, False, False, True]
+
+
+@pytest.mark.parametrize(("lost", "best"), [((0, 3), (True, False)), ((3, 9), (True, False)), ((3, 3), (False, False))])
+def test_the_least_loss_is_best_of_those_that_changed_something(lost: tuple[int, int], best: tuple[bool, bool]) -> None:
+    """What did nothing lost nothing, and what was captured cannot: neither is a loss to compare with."""
+    whole, cut = (scorecard(played(strategy)) for strategy in STRATEGIES[:2])
+    cards = [replace(cut, references_lost=number, references_used=90, lost_share=number / 90) for number in lost]
+    cells = rows_of(whole, *cards)["References lost"]
+    assert texts(cells)[:2] == ["—", "did nothing"]
+    assert tuple(cell.best for cell in cells) == (False, False, *best)
+
+
+def test_what_is_said_of_colours_holds_in_every_row() -> None:
+    captured, cards = scorecard(played({"kind": "as_captured"})), [scorecard(played(one)) for one in STRATEGIES]
+    said = explained(captured, sample())
+    assert "the best value of a row is coloured where it is no worse than that." in said
+    assert "Where what was captured has no value (—), the best of the configurations is coloured" in said
+    coloured = {row.name: row.cells for row in measures(captured, cards) if any(cell.best for cell in row.cells)}
+    assert {cells[0].number is None for cells in coloured.values()} == {True, False}
+    for name, (first, *cells) in coloured.items():
+        numbers = [cell.number for cell in cells if cell.number is not None]
+        most = name in ("Cached share, predicted", "Called tools that were sent")
+        best = (max if most else min)(numbers)
+        assert [cell.best for cell in cells] == [cell.number == best for cell in cells], name
+        if first.number is not None:
+            assert best >= first.number if most else best <= first.number, name
 
 
 def test_what_is_unknown_is_said_and_never_best() -> None:

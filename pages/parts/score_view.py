@@ -71,7 +71,9 @@ def explained(captured: Scorecard, transcript: Transcript) -> str:
     bill = "; the cost as reported is nearest the bill" if captured.billed_tokens is not None else ""
     return (
         "Differences are against what was captured; the best value of a row is coloured where it is no worse than"
-        " that. Lost is what the recorded responses took from their prompts and a configuration would not have sent."
+        " that. Where what was captured has no value (—), the best of the configurations is coloured; one that did"
+        " nothing has no losses to compare. Lost is what the recorded responses took from their prompts and a"
+        " configuration would not have sent."
         f" {UPPER_BOUND} {priced_on(transcript)} ({captured.prices}), replies the recorded ones; unknown is not"
         f" zero. A predicted cost is that of what the provider's cache should hold, or where nobody knows that, of the"
         f" least that it may hold{bill}."
