@@ -95,9 +95,9 @@ def test_a_standard_input_that_is_closed_is_told(config: Path) -> None:
 
 
 def test_a_standard_input_that_cannot_be_kept_is_told(
-    config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{")))
     assert main(["replay", str(config), "-"]) == 2
     told = "The standard input could not be kept while it is read (no such file or directory); give the path of a file."
@@ -130,8 +130,8 @@ def test_readers_take_a_named_pipe_and_leave_no_copy(
     assert found.transcripts[0].messages == read(SAMPLE).transcripts[0].messages
 
 
-def test_a_pipe_that_cannot_be_kept_is_a_problem(pipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", "/nowhere")
+def test_a_pipe_that_cannot_be_kept_is_a_problem(pipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
     found = read(pipe)
     assert (found.transcripts, [*map(str, found.problems)]) == (
         [],

@@ -199,8 +199,9 @@ def test_an_import_with_a_full_output_is_told_and_all_is_stored(tmp_path: Path) 
     assert SAMPLE.name in [summary.source for summary in stored]
 
 
-def test_errors_that_nobody_can_read_have_their_code() -> None:
-    assert with_output("2> /dev/full", "core", "replay", "/nowhere.json", str(SAMPLE))[0] == 2
+def test_errors_that_nobody_can_read_have_their_code(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.json")
+    assert with_output("2> /dev/full", "core", "replay", missing, str(SAMPLE))[0] == 2
 
 
 @pytest.mark.parametrize("module", ["core", "storage"])
