@@ -14,12 +14,12 @@ from pages.parts.advice_state import (
     options,
     remember,
 )
-from pages.parts.comparison import suggested_budget, window_told
 from pages.parts.findings_view import finding_list
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
 from pages.parts.opening import opened_transcript
 from pages.parts.soft_limit import SOFT, keep_typed, take_along
+from pages.parts.suggested_limit import suggested_budget, window_told
 
 opened = opened_transcript()
 if not opened.transcript.calls:

@@ -17,12 +17,12 @@ from pages.parts.compare_state import (
     remember,
     said_in_address,
 )
-from pages.parts.comparison import limit_told
 from pages.parts.figures import exactness, lines_told
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
 from pages.parts.opening import opened_transcript
 from pages.parts.state import is_dark
+from pages.parts.suggested_limit import Room, limit_told
 
 opened = opened_transcript(keep=False)
 if not opened.transcript.calls:
@@ -30,14 +30,15 @@ if not opened.transcript.calls:
     st.info("This transcript holds no call to a model, so there is nothing to compare.")
     st.stop()
 
-own = opened.figures(captured_config(opened.transcript))
+recorded = captured_config(opened.transcript)
+room = Room.of(recorded, opened.figures(recorded))
 left, right = st.columns(2, vertical_alignment="top")
 with left:
     head.title(opened, "Compare on ")
 with right, st.container(horizontal=True, horizontal_alignment="right", vertical_alignment="bottom"):
-    shown = said_in_address(opened, own)
+    shown = said_in_address(opened, room)
     limits = limit_controls(opened.transcript, BUDGET, beside=True)
-    remember(opened, own, shown, limits)
+    remember(opened, room, shown, limits)
     if has_replaced(opened):
         st.button(
             "Previous",
@@ -60,7 +61,8 @@ with right, st.container(horizontal=True, horizontal_alignment="right", vertical
 found, errors = candidates(opened, limits, shown)
 colours = palette.configurations(is_dark())
 window = found[0].config.model.window if found else None
-if told := limit_told(limits.budget["soft_limit"], limits.beside, own.peak, window, own.counted_floor):
+of_recorded = None if limits.model.get("name") else room
+if told := limit_told(limits.budget["soft_limit"], limits.beside, of_recorded, window):
     right.caption(told, text_alignment="right")
 by_slot = {candidate.slot: candidate for candidate in found}
 for slot, cell in zip(shown, st.columns(len(shown)), strict=True):

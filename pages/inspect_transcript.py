@@ -6,12 +6,12 @@ from pages.parts import charts, head
 from pages.parts.bill_view import bill_popover
 from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import limits_in_address, limits_of_recorded
-from pages.parts.comparison import window_told
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.opening import opened_transcript
 from pages.parts.soft_limit import SOFT, keep_typed, take_along
 from pages.parts.state import TRANSCRIPT
+from pages.parts.suggested_limit import window_told
 
 opened = opened_transcript()
 

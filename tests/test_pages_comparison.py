@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.config import load_config, strategy_kinds
 from core.decisions import Action, Decision
@@ -16,15 +14,12 @@ from core.replay_violations import new_violations_of
 from core.wire import dump
 from pages.parts import strategy_fields
 from pages.parts.comparison import (
-    LEAST_LIMIT,
     differing_calls,
     label,
     labels,
-    limit_told,
     parsed,
     settings_line,
     signature,
-    suggested_budget,
     suggestions,
     written,
 )
@@ -50,83 +45,6 @@ def played(strategy: dict[str, Any], budget: int | None = BUDGET, **sections: An
 
 def all_played() -> list[Replay]:
     return [*map(played, STRATEGIES), *(played(strategy, shrink=SHRINK) for strategy in STRATEGIES[:2])]
-
-
-@pytest.mark.parametrize(
-    ("peak", "budget"), [(0, 100), (1, 100), (82, 100), (8_966, 4_500), (93_157, 47_000), (1_000_000, 500_000)]
-)
-def test_the_suggested_budget_of_a_prompt_without_a_floor_is_half_of_the_peak(peak: int, budget: int) -> None:
-    assert suggested_budget(peak) == budget
-
-
-@pytest.mark.parametrize(
-    ("peak", "floor", "budget"),
-    [
-        (26_371, 14_088, 20_200),
-        (8_961, 1_293, 5_100),
-        (74_965, 5, 37_000),
-        (14_500, 14_088, 14_290),
-        (14_088, 14_088, 14_088),
-        (14_000, 14_088, 14_000),
-        (130, 120, 125),
-        (60, 50, 100),
-    ],
-)
-def test_the_suggested_budget_can_be_reached_above_the_floor(peak: int, floor: int, budget: int) -> None:
-    assert suggested_budget(peak, floor) == budget
-
-
-@given(st.integers(0, 3_000_000), st.integers(0, 3_000_000))
-def test_the_suggested_budget_lies_between_the_floor_and_the_peak(peak: int, floor: int) -> None:
-    made = suggested_budget(peak, floor)
-    assert made >= LEAST_LIMIT
-    assert made == LEAST_LIMIT or min(floor, peak) <= made <= peak
-
-
-@pytest.mark.parametrize(
-    ("soft", "peak", "floor", "said"),
-    [
-        (
-            20_200,
-            26_371,
-            14_088,
-            "About halfway between what every call carries, 14,088, and the largest recorded prompt.",
-        ),
-        (37_000, 74_965, 5, "About half of the largest recorded prompt."),
-        (100, 8, 3, "The least that is suggested: the largest recorded prompt has 8 tokens."),
-        (20_300, 26_371, 14_088, ""),
-    ],
-)
-def test_the_sentence_on_a_suggested_budget_says_what_it_is(soft: int, peak: int, floor: int, said: str) -> None:
-    assert limit_told(soft, 0, peak, None, floor) == said
-
-
-START = "About half of the largest recorded prompt"
-
-
-@pytest.mark.parametrize(
-    ("soft", "beside", "said"),
-    [
-        (4_500, 0, f"{START}."),
-        (4_500, 2_000, f"{START}; 2,000 more are left for what is not recorded."),
-        (4_501, 0, ""),
-        (4_000, 3_000, "Of a budget of 7,000, 3,000 are left for what is not recorded."),
-        (4_500, 1, f"{START}; 1 more is left for what is not recorded."),
-        (4_000, 1, "Of a budget of 4,001, 1 is left for what is not recorded."),
-        (None, 0, ""),
-        (None, 3_000, ""),
-    ],
-)
-def test_where_a_soft_limit_comes_from(soft: int | None, beside: int, said: str) -> None:
-    assert limit_told(soft, beside, 8_961, None) == said
-    assert limit_told(soft, beside, 8_961, 4_501) == said
-
-
-@pytest.mark.parametrize(("soft", "beside"), [(1_100_000, 0), (1_100_000, 7), (128_001, 0)])
-def test_a_soft_limit_above_the_window_is_not_the_limit(soft: int, beside: int) -> None:
-    said = "The window of 128,000 tokens is smaller than the soft limit, and is the limit."
-    assert limit_told(soft, beside, 2_100_009, 128_000) == said
-    assert limit_told(128_000, 0, 2_100_009, 128_000) == ""
 
 
 @pytest.mark.parametrize(

@@ -13,23 +13,23 @@ from core.errors import ConfigError
 from core.sent_sizes import sizes_of
 
 from .address import number_in
-from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggested_budget, suggestions, written
-from .figures import Figures
+from .comparison import FEWEST, SLOTS, Candidate, labels, parsed, suggestions, written
 from .limits import BESIDE, Limits
 from .loading import Opened
 from .soft_limit import keep_typed, typed_limit
 from .state import TRANSCRIPT, keep_all_in_address
+from .suggested_limit import Room
 from .turns import turn_count
 
 BUDGET = "budget"
 """The key of the soft limit that all configurations share, and its name in the address."""
 
 
-def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
+def said_in_address(opened: Opened, room: Room) -> dict[str, dict[str, Any]]:
     """Return the configurations by slot: those of the address, else those seen last, else three suggested ones.
 
-    What is not in the address is put there, with its budget, so that a copied link says all of it. `own` are the
-    figures that a budget is suggested for. Call it before the budget's widget is shown.
+    What is not in the address is put there, with its budget, so that a copied link says all of it. `room` is what
+    a budget is suggested by. Call it before the budget's widget is shown.
     """
     named = {slot: st.query_params[slot] for slot in SLOTS if slot in st.query_params}
     if named:
@@ -37,7 +37,7 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
         return {slot: parsed(slot, text) for slot, text in named.items()}
     seen = st.session_state.get(_memory(opened))
     if seen is None:
-        limit, beside = _suggested_limits(own)
+        limit, beside = room.suggested, room.beside
         suggested = suggestions(opened.summary.calls, turn_count(opened.captured()), limit)
         seen = dict(zip(SLOTS, suggested, strict=False)), limit, beside
     shown, budget, beside = seen
@@ -49,19 +49,14 @@ def said_in_address(opened: Opened, own: Figures) -> dict[str, dict[str, Any]]:
     return dict(shown)
 
 
-def _suggested_limits(own: Figures) -> tuple[int | None, int]:
-    """Return a soft limit with what is left beside it, as suggested for a transcript."""
-    return suggested_budget(own.peak, own.counted_floor), max(0, own.most_missing)
-
-
-def remember(opened: Opened, own: Figures, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
+def remember(opened: Opened, room: Room, shown: Mapping[str, Mapping[str, Any]], limits: Limits) -> None:
     """Keep a comparison for when the viewer comes back to it from another page, and the one that it took the place of.
 
     On this page one slot is changed at a time; where more differ, another page brought a comparison of its own. The
     limit of the first one counts as typed unless it is the suggested one: somebody gave it to the link.
     """
     seen, now = st.session_state.get(_memory(opened)), (dict(shown), limits.budget["soft_limit"], limits.beside)
-    before = _suggested_limits(own) if seen is None else seen[1:]
+    before = (room.suggested, room.beside) if seen is None else seen[1:]
     if seen is not None and sum(seen[0].get(slot) != shown.get(slot) for slot in SLOTS) > 1:
         st.session_state[_replaced(opened)] = seen
     elif now[1] is not None and before != now[1:]:

@@ -17,14 +17,11 @@ from core.decisions import Edit, Fate, Run
 from core.errors import ConfigError
 from core.plan import Plan
 from core.replay import Replay
-from core.wording import agreeing, counted
+from core.wording import counted
 
 SLOTS = ("a", "b", "c", "d")
 FEWEST = 2
 CAPTURED = "as captured"
-LEAST_LIMIT = 100
-"""Tokens below which a soft limit leaves no room for the stubs and summaries that strategies put in."""
-
 _AGENT_CALLS_A_TURN = 3
 
 
@@ -37,54 +34,6 @@ class Candidate:
     label: str
     config: Configuration
     replay: Replay
-
-
-def suggested_budget(peak: int, floor: int = 0) -> int:
-    """Return a soft limit that shows differences: halfway between what every call carries and a peak, in tokens.
-
-    It is rounded to two digits of what lies above the floor, below which no strategy gets. In a run with less than
-    `LEAST_LIMIT` there is nothing to tell strategies apart by, and no smaller one is suggested.
-    """
-    fixed = min(floor, peak)
-    half = (peak - fixed) // 2
-    digits = max(0, len(str(half)) - 2)
-    return max(LEAST_LIMIT, int(round(fixed + half, -digits)))
-
-
-def limit_told(soft: int | None, beside: int, peak: int, window: int | None, floor: int = 0) -> str:
-    """Return where a soft limit comes from, as a sentence; "" where a person may have typed it.
-
-    It is the one that is suggested for a peak and a floor in tokens, or what a budget leaves beside what is not
-    recorded. Nothing above the window could be sent, so there the window is the limit.
-    """
-    if soft is None:
-        return ""
-    if told := window_told(soft, window):
-        return told
-    if soft == suggested_budget(peak, floor):
-        more = f"; {beside:,} more {agreeing(beside, 'is', 'are')} left for what is not recorded" if beside else ""
-        return f"{_suggested_as(soft, peak, floor)}{more}."
-    if not beside:
-        return ""
-    return (
-        f"Of a budget of {soft + beside:,}, {beside:,} {agreeing(beside, 'is', 'are')} left for what is not recorded."
-    )
-
-
-def window_told(soft: int | None, window: int | None) -> str:
-    """Return that a window takes the place of a soft limit above it, as a sentence; "" where it does not."""
-    if soft is None or window is None or soft <= window:
-        return ""
-    return f"The window of {counted(window, 'token')} is smaller than the soft limit, and is the limit."
-
-
-def _suggested_as(soft: int, peak: int, floor: int) -> str:
-    """Return what a suggested limit is."""
-    if soft == LEAST_LIMIT:
-        return f"The least that is suggested: the largest recorded prompt has {counted(peak, 'token')}"
-    if soft == suggested_budget(peak):
-        return "About half of the largest recorded prompt"
-    return f"About halfway between what every call carries, {floor:,}, and the largest recorded prompt"
 
 
 def suggestions(calls: int, turns: int, budget: int | None) -> list[dict[str, Any]]:
