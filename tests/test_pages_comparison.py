@@ -9,6 +9,7 @@ import pytest
 from core.config import load_config, strategy_kinds
 from core.decisions import Action, Decision
 from core.errors import ConfigError
+from core.export import as_json
 from core.replay import Replay, replay
 from core.replay_violations import new_violations_of
 from core.wire import dump
@@ -110,10 +111,20 @@ def test_labels_are_never_the_same() -> None:
         ({"strategy": {"kind": "keep_last"}, "rules": [{}], "shrink": [{}]}, "1 rule · 1 shrinker"),
         ({"strategy": {"kind": "keep_last"}, "shrink": [{}, {}]}, "2 shrinkers"),
         ({"name": "n", "strategy": {"kind": "keep_last", "keep_turns": 4}}, "keep turns 4"),
+        ({"strategy": {"kind": "keep_last", "step": 0, "min_turns": 0, "exact_recall": False}}, "default settings"),
+        ({"strategy": {"kind": "summarize_and_keep", "min_turns": 0, "min_steps": 15}}, "min turns 0"),
     ],
 )
 def test_settings_are_said_in_one_line(said: dict[str, Any], text: str) -> None:
     assert settings_line(said) == text
+
+
+@pytest.mark.parametrize("kind", strategy_kinds())
+def test_defaults_that_are_written_down_are_no_settings(kind: str) -> None:
+    """A saved configuration holds them all, a suggested one none; both say the same."""
+    whole = as_json(load_config({"strategy": {"kind": kind}}))
+    assert len(whole["strategy"]) > 1
+    assert settings_line(whole) == settings_line({"strategy": {"kind": kind}}) == "default settings"
 
 
 @pytest.mark.parametrize("call", range(0, 20, 3))

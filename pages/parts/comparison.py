@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.boundaries import Keep
-from core.config import Configuration
+from core.config import Configuration, load_config, strategy_kinds
 from core.decisions import Edit, Fate, Run
 from core.errors import ConfigError
+from core.export import as_json
 from core.plan import Plan
 from core.replay import Replay
 from core.wording import counted
@@ -101,16 +102,25 @@ IN_WORDS = {"step": "cut in steps of {} tokens"}
 
 
 def settings_line(said: Mapping[str, Any]) -> str:
-    """Return in one line what is set beside the strategy's kind and what it keeps."""
+    """Return in one line what is set beside the strategy's kind and what it keeps, and is not its default."""
     strategy = said.get("strategy") or {}
+    defaults = _defaults(strategy.get("kind"))
     shown = [
         IN_WORDS.get(name, f"{name.replace('_', ' ')} {{}}").format(_value(value))
         for name, value in strategy.items()
-        if name != "kind" and not (name.startswith("keep_") and not said.get("name"))
+        if not (name.startswith("keep_") and not said.get("name")) and value != defaults.get(name)
     ]
     kinds = (("rules", "rule"), ("shrink", "shrinker"))
     extra = [counted(len(said[name]), noun) for name, noun in kinds if said.get(name)]
     return " · ".join([*shown, *extra]) or "default settings"
+
+
+def _defaults(kind: str | None) -> Mapping[str, Any]:
+    """Return the settings that a strategy has where none is given, its kind among them, as a file has them."""
+    if kind not in strategy_kinds():
+        return {}
+    found: Mapping[str, Any] = as_json(load_config({"strategy": {"kind": kind}}))["strategy"]
+    return found
 
 
 def _value(value: Any) -> str:
