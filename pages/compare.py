@@ -81,4 +81,5 @@ if found:
     with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
         bill_popover(opened.replay(captured))
         axis = head.axis_control()
+    head.room_for_toolbar()
     results(Comparison(opened, captured, found, lines, axis, limits.whole_budget(captured)))

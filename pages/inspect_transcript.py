@@ -45,5 +45,6 @@ left.caption(exactness(captured) + corrected(found) + above)
 with right.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
     bill_popover(captured)
     axis = head.axis_control()
+head.room_for_toolbar()
 
 call_detail(opened, config, lines, axis)

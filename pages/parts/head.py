@@ -188,6 +188,11 @@ def _card(cell: st.delta_generator.DeltaGenerator, label: str, value: str, note:
     cell.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, help=help_text, height="stretch")
 
 
+def room_for_toolbar() -> None:
+    """Leave room under a row for what the chart below shows above itself while the mouse is over it."""
+    st.space("small")
+
+
 def axis_control() -> str:
     """Show what a bar of the chart stands for; return "call" or "turn"."""
     chosen = st.segmented_control(
