@@ -240,13 +240,13 @@ def _remarks(facts: ResponseFacts) -> tuple[str, ...]:
 def _home(connection: Connection, prompt: Prompt, facts: ResponseFacts, session: str, before: Any) -> Any:
     """Return the row of the transcript that a call belongs to, locked; a new one where there is none.
 
-    `before` is the row of the run whose response the call names.
+    `before` is the row of the run whose response the call names; one with a session's name holds what names it too.
     """
     if session:
         key = f"{prompt.dialect.name}:{session}"
         found = _locked(connection, TranscriptRow.capture_key == key)
         return found if found is not None else _new_row(connection, prompt, key, session)
-    if before is not None:
+    if before is not None and not before.session:
         return before
     known = continued(connection, prompt)
     found = None if known is None else _locked(connection, TranscriptRow.id == known)

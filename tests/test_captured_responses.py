@@ -63,6 +63,23 @@ def test_a_captured_chain_is_what_is_read_from_its_log(library: Library, session
     assert live.notes == (COMPLETED,)
 
 
+@pytest.mark.parametrize("session", ["", "another"])
+def test_a_call_of_no_or_another_session_gets_its_prompt_and_a_run_of_its_own(library: Library, session: str) -> None:
+    captured(library, RUN[:2], "s")
+    runs = captured(library, RUN[2:], session)
+    assert {run.session: len(run.calls) for run in runs} == {"s": 2, session: 1}
+    [alone] = [run for run in runs if run.session == session]
+    assert alone.captured(0)["input"] == [
+        SYSTEM,
+        FIRST,
+        THOUGHT,
+        CALL,
+        RESULT,
+        DONE,
+        {"role": "user", "content": "thanks"},
+    ]
+
+
 def test_two_requests_that_go_on_from_one_response_are_branches(library: Library) -> None:
     other = {"request": asked("or else", "r1"), "response": answered("r4", item("assistant", "no"))}
     [live] = captured(library, [*RUN, other])
