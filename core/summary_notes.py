@@ -47,7 +47,7 @@ def log_failures(plan: Plan, asked: Asked) -> None:
     """Warn once of a request for which the summariser was asked in vain, with its first exception."""
     notes = summary_notes(plan) if asked.count else ()
     if asked.error is not None and not notes:
-        notes = ("The summariser failed for a text that was not sent in the end.",)
+        notes = ("The summariser failed for texts that were not sent in the end.",)
     if notes:
         log.warning("%s", notes[0], exc_info=asked.error)
 

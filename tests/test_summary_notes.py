@@ -147,3 +147,12 @@ def test_the_warning_is_that_of_the_thread_that_asked(caplog: pytest.LogCaptureF
     assert len(caplog.records) == 1
     assert runtime.assemble({"messages": chat(3)["messages"]}).notes == ()
     assert len(caplog.records) == 1
+
+
+def test_a_failure_for_what_was_dropped_in_the_end_is_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    runtime = ContextRuntime.load(config("summarize_and_keep", 120), summarizer=raises)
+    result = runtime.assemble(chat(9))
+    assert (result.notes, result.request["messages"]) == ((), chat(9)["messages"][-3:])
+    said = "The summariser failed for texts that were not sent in the end."
+    assert [record.getMessage() for record in caplog.records] == [said]
+    assert caplog.records[0].exc_info is not None
