@@ -14,6 +14,7 @@ from pages.parts.advice_state import (
     options,
     remember,
 )
+from pages.parts.edge import show_error
 from pages.parts.findings_view import finding_list
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
@@ -35,14 +36,16 @@ with right.container(horizontal=True, horizontal_alignment="right", vertical_ali
     take_along(opened)
     limits = limit_controls(opened.transcript, SOFT)
     keep_typed(opened, limits)
-window = limits.config(opened.transcript, {"kind": "full_history"}).model.window
-if told := window_told(limits.budget["soft_limit"], window):
+recorded, unusable = limits.captured(opened.transcript)
+if told := window_told(limits.budget["soft_limit"], recorded.model.window):
     right.caption(told, text_alignment="right")
 chosen = options(len(opened.transcript.calls))
 remember(opened)
 
-found = advice_of(opened, limits, chosen)
-if found is None:
+found = advice_of(opened, limits, chosen) if unusable is None else None
+if unusable is not None:
+    show_error(unusable)
+elif found is None:
     own = opened.figures(captured_config(opened.transcript))
     half = suggested_budget(own.peak_sent, own.floor + max(0, own.peak_sent - own.peak))
     st.info(
@@ -75,6 +78,6 @@ if of_what == OF_ADVICE and found is not None and found.config is not None:
     budget = found.prompt.history.config.budget
     finding_list(opened, opened.findings(found.config, budget), "what this configuration sends")
 else:
-    finding_list(opened, opened.findings(limits.config(opened.transcript, {"kind": "as_captured"})), "the recording")
+    finding_list(opened, opened.findings(recorded), "the recording")
 
 advice_view.presets(found, opened, limits)

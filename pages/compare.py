@@ -17,6 +17,7 @@ from pages.parts.compare_state import (
     remember,
     said_in_address,
 )
+from pages.parts.edge import show_error
 from pages.parts.figures import exactness, lines_told
 from pages.parts.limits import limit_controls
 from pages.parts.loading import captured_config
@@ -58,11 +59,14 @@ with right, st.container(horizontal=True, horizontal_alignment="right", vertical
         args=(shown,),
     )
 
+captured, unusable = limits.captured(opened.transcript)
+if unusable is not None:
+    show_error(unusable)
+    st.stop()
 found, errors = candidates(opened, limits, shown)
 colours = palette.configurations(is_dark())
-window = found[0].config.model.window if found else None
 of_recorded = None if limits.model.get("name") else room
-if told := limit_told(limits.budget["soft_limit"], limits.beside, of_recorded, window):
+if told := limit_told(limits.budget["soft_limit"], limits.beside, of_recorded, captured.model.window):
     right.caption(told, text_alignment="right")
 by_slot = {candidate.slot: candidate for candidate in found}
 for slot, cell in zip(shown, st.columns(len(shown)), strict=True):
@@ -73,7 +77,6 @@ for slot, cell in zip(shown, st.columns(len(shown)), strict=True):
             card(by_slot[slot], shown, colours[found.index(by_slot[slot])])
 
 if found:
-    captured = limits.config(opened.transcript, {"kind": "as_captured"})
     left, right = st.columns([5, 3], vertical_alignment="center")
     lines = limits.lines(captured)
     made, figures = opened.replay(captured), opened.figures(captured)

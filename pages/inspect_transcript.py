@@ -6,6 +6,7 @@ from pages.parts import charts, head
 from pages.parts.bill_view import bill_popover
 from pages.parts.call_detail import call_detail
 from pages.parts.compare_state import limits_in_address, limits_of_recorded
+from pages.parts.edge import show_error
 from pages.parts.figures import corrected, exactness
 from pages.parts.limits import limit_controls
 from pages.parts.opening import opened_transcript
@@ -30,7 +31,9 @@ if not opened.transcript.calls:
     st.info("This transcript holds no call to a model, so there is no prompt to show.")
     st.stop()
 
-config = limits.config(opened.transcript, {"kind": "as_captured"})
+config, unusable = limits.captured(opened.transcript)
+if unusable is not None:
+    show_error(unusable)
 captured = opened.replay(config)
 found = opened.figures(config)
 if told := window_told(limits.budget["soft_limit"], config.model.window):

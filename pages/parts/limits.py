@@ -10,6 +10,7 @@ import streamlit as st
 from core.advice_sizes import Sizes
 from core.config import BudgetConfig, Configuration, load_config
 from core.engine import soft_budget
+from core.errors import ConfigError
 from core.export import as_json, model_name, pinned
 from core.models import ModelProfile, limits_date, profile
 from core.transcript import Transcript
@@ -38,6 +39,22 @@ class Limits:
         """Return a configuration with these limits, pinned to a transcript. ConfigError if it cannot be used."""
         said = {**sections, "model": self.model, "budget": self.budget, "strategy": strategy}
         return pinned(load_config(said), transcript)
+
+    def captured(self, transcript: Transcript) -> tuple[Configuration, ConfigError | None]:
+        """Return the configuration of what was captured, and why it has no limits where those that are set leave none.
+
+        What was captured needs no budget to be shown; it is still counted for the model that is set.
+        """
+        as_captured = {"kind": "as_captured"}
+        try:
+            config = self.config(transcript, as_captured)
+            soft_budget(config)
+        except ConfigError as error:
+            named = {key: value for key, value in self.model.items() if key == "name"}
+            counted_for = replace(self, model=named, budget={}).config(transcript, as_captured)
+            free = counted_for.model.model_copy(update={"window": None, "max_output": None})
+            return counted_for.model_copy(update={"model": free}), error
+        return config, None
 
     def whole_budget(self, config: Configuration) -> BudgetConfig:
         """Return the budget of all that is sent: a soft limit with what is left beside it."""
