@@ -117,10 +117,23 @@ def test_another_model_is_judged_by_its_own_provider() -> None:
     assert [row.cause for row in made.cache.calls[1:]] == [Cause.NONE, Cause.NONE]
 
 
-def test_a_real_recording_without_caching(transcripts_folder: Path) -> None:
+def test_prompts_below_the_minimum_of_their_model_are_no_evidence(transcripts_folder: Path) -> None:
+    """A real recording of six prompts of about 3,000 tokens, none of them cached: its model asks for 4,096."""
     made = replay(read(transcripts_folder / "pi/agentlogs-branched.jsonl").transcripts[0], FULL)
+    assert {call.usage.cache_read for call in made.transcript.calls} == {0}
+    assert unused_caches(made.transcript) == frozenset()
+    assert [(row.low, row.high) for row in made.cache.calls] == [(0, 0)] * 6
+    assert {row.cause for row in made.cache.calls} == {Cause.FIRST_CALL, Cause.TOO_SHORT, Cause.BRANCH}
+    assert made.cost.totals()["low"] == made.cost.total == made.cost.totals()["high"]
+
+
+def test_a_real_recording_without_caching(transcripts_folder: Path) -> None:
+    """The same calls under the name of a model that caches from 1,024 tokens on."""
+    transcript = read(transcripts_folder / "pi/agentlogs-branched.jsonl").transcripts[0]
+    older = [{**head, "model": "claude-opus-4-1"} for head in transcript.heads]
+    calls = [replace(call, model="claude-opus-4-1") for call in transcript.calls]
+    made = replay(replace(transcript, heads=tuple(older), calls=tuple(calls)), FULL)
     assert made.cache.share is None
     assert all(row.low == 0 < row.high for row in made.cache.calls)
     assert made.cost.totals()["low"] < 0.3 * made.cost.total == 0.3 * made.cost.totals()["high"]
-    assert {call.usage.cache_read for call in made.transcript.calls} == {0}
     assert {row.cause for row in made.cache.calls} == {Cause.FIRST_CALL, Cause.UNUSED, Cause.BRANCH}
