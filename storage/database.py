@@ -17,7 +17,6 @@ from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.pool import ConnectionPoolEntry
 
 from .errors import StorageError
 
@@ -26,7 +25,6 @@ __all__ = ["VARIABLE", "Writer", "database_url", "is_sqlite", "open_engine", "re
 VARIABLE = "PROMPT_INSPECTOR_DB"
 DEFAULT_FILE = Path(__file__).resolve().parent.parent / "data" / "prompt_inspector.db"
 BUSY_MILLISECONDS = 15_000
-_FILE = "file"
 BACKENDS = ("sqlite", "postgresql")
 """Locks and inserts that leave what is there are written for these, and tested on both."""
 EXAMPLES = "Write sqlite:////folder/file.db for a file, or postgresql+psycopg://user:password@host/name for a server."
@@ -155,39 +153,36 @@ def _create(url: URL) -> Engine:
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
         if not url.query.get("uri"):
-            _watch(engine, Path(str(url.database)).resolve())
+            _Watched(Path(str(url.database)).resolve()).listen(engine)
     return engine
 
 
-def _watch(engine: Engine, file: Path) -> None:
-    """Refuse to go on with a file that is no longer there: SQLite would read and write the one that it had opened.
+class _Watched:
+    """The file that an engine opened first. Another one in its place is refused, and none is made where it is gone.
 
-    One that was put back is taken again; another one in its place is opened with the next transaction.
+    SQLite would go on with the file that it had opened, whatever became of it; and what this process remembers of its
+    transcripts is of that file.
     """
-    gone = StorageError(
-        f"The database {file} was moved, replaced or deleted while it was in use, and nothing was stored."
-        " Put it back, or start the app again."
-    )
-    known: list[tuple[int, int] | None] = []
 
-    def connecting(*_: Any) -> None:
-        if known and _identity(file) is None:
-            raise gone  # else SQLite makes an empty one
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._opened: tuple[int, int] | None = None
 
-    def connected(_connection: sqlite3.Connection, record: ConnectionPoolEntry) -> None:
-        record.info[_FILE] = _identity(file)
-        known[:] = [record.info[_FILE]]
+    def listen(self, engine: Engine) -> None:
+        """Look before each connection and each transaction."""
+        event.listen(engine, "do_connect", self._check)
+        event.listen(engine, "connect", self._remember)
+        event.listen(engine, "begin", self._check, insert=True)
 
-    def begin(connection: Connection) -> None:
-        found, opened = _identity(file), connection.info.get(_FILE)
-        if found != opened:
-            if found is not None:
-                connection.invalidate()
-            raise gone
+    def _remember(self, *_: Any) -> None:
+        self._opened = self._opened or _identity(self._file)
 
-    event.listen(engine, "do_connect", connecting)
-    event.listen(engine, "connect", connected)
-    event.listen(engine, "begin", begin, insert=True)
+    def _check(self, *_: Any) -> None:
+        if self._opened is not None and _identity(self._file) != self._opened:
+            raise StorageError(
+                f"The database {self._file} was moved, replaced or deleted while it was in use, and nothing was"
+                " stored. Put it back, or start the app again."
+            )
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
