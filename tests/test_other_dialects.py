@@ -97,10 +97,6 @@ CHAT, CLAUDE = WITH_TOOLS["openai_chat"]["messages"], WITH_TOOLS["anthropic"]["m
         ({"messages": [USER], "tools": WITH_TOOLS["anthropic"]["tools"]}, "a tool with `input_schema`"),
         ({"messages": CLAUDE[:2]}, "a block `tool_use`"),
         ({"messages": CLAUDE[2:]}, "a block `tool_result`"),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}]},
-            "a block `image`",
-        ),
     ],
 )
 def test_what_only_anthropic_has(body: dict[str, Any], sign: str) -> None:
@@ -132,6 +128,8 @@ def test_what_only_chat_has(body: dict[str, Any], sign: str) -> None:
         {"messages": [USER, {"role": "system", "content": "said later"}, ASSISTANT, USER]},
         {"messages": [USER, {"role": "assistant", "content": [{"type": "thinking", "thinking": []}]}]},
         {"messages": [7, {"role": ["user"], "content": [7, {"type": 7}]}], "system": None, "tools": [7]},
+        {"messages": [{"role": "user", "content": [{"type": "image", "source": {"type": "base64"}}]}]},
+        {"messages": [{"role": "user", "content": [{"type": "document", "source": {"type": "text"}}]}]},
         {"messages": [*CHAT, *CLAUDE]},
         {"messages": [{"role": "system", "content": "s"}, *CLAUDE]},
     ],

@@ -88,7 +88,8 @@ def _chat_sign(body: Mapping[str, Any]) -> str:
 def _anthropic_sign(body: Mapping[str, Any]) -> str:
     """Return what only an Anthropic body has; an empty text if there is nothing.
 
-    Thinking does not count, as Mistral's chat has blocks of that name, nor does the model's name, as gateways take any.
+    Thinking does not count, as Mistral's chat has blocks of that name, nor do images and documents, which gateways take
+    in chats, nor the model's name, as they take any.
     """
     for key in ("system", "anthropic_version"):
         if body.get(key) and isinstance(body[key], str | list):
@@ -103,8 +104,6 @@ _SIGNS = {"openai_chat": _chat_sign, "anthropic": _anthropic_sign}
 
 def _is_anthropics_alone(block: Mapping[str, Any]) -> bool:
     kind = type_of(block)
-    if kind in ("image", "document"):
-        return isinstance(block.get("source"), Mapping)
     if kind.endswith("tool_result"):
         return isinstance(block.get("tool_use_id"), str)
     return kind.endswith("tool_use") and isinstance(block.get("id"), str) and isinstance(block.get("name"), str)
