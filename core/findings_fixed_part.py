@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .dialects import dialect
+from .dialects.openai_tokens import is_deferred, parsed
 from .engine import soft_budget
 from .finding import Finding, Level, calls_before, calls_of
 from .plan import Plan
@@ -135,8 +136,10 @@ def many_tools(replay: Replay) -> Iterator[Finding]:
 
 
 def _tools_sent(plan: Plan) -> list[Span]:
+    """Return the definitions that stand in a prompt: put aside neither by the plan nor by the provider."""
     deferred = plan.head.deferred if plan.head else ()
-    return [span for span in plan.fixed.tools if span.part not in deferred]
+    sent = (span for span in plan.fixed.tools if span.part not in deferred)
+    return [span for span in sent if not is_deferred(parsed(span.text))]
 
 
 def _which(call: int, figures: Sequence[int]) -> str:

@@ -113,6 +113,11 @@ def test_so_many_tools_that_groups_are_recommended(tools: int, strategy: dict[st
         assert finding.figures["tokens"] == sum(span.tokens for span in played(made, None).plan(0).fixed.tools)
 
 
+def test_tools_that_the_provider_defers_are_not_many() -> None:
+    tools = [{**tool(f"t{number}"), "defer_loading": number > 3} for number in range(60)]
+    assert "many_tools" not in found(played(run([user("Hi."), says("Ho.")], tools=tools), None))
+
+
 def test_rules_said_twice() -> None:
     made = played(run([user("Hi."), says("Ho.")], system="# Rules\n" + RULE * 3 + "- Be kind to everybody.\n"), None)
     finding = found(made)["duplicate_instructions"]
