@@ -31,7 +31,7 @@ from core.wire import Wire
 from .content_key import LibraryDropper
 from .continuation import Prompt, continued
 from .database import Writer
-from .known_responses import KnownResponses, Place, completed
+from .known_responses import Completion, KnownResponses, Place
 from .masking import RequestMasker
 from .records import Batch, chains, counts, insert_new, load_transcript, text_of_json
 from .schema import CallRow, Content, TranscriptRow
@@ -129,6 +129,7 @@ class _LiveRun:
     def __init__(self, row: Any, run: Run) -> None:
         self.id: int = row.id
         self._run, self._builder = run, run.builder
+        self._completion = Completion(run.builder)
         self._failures = [note for note in json.loads(row.notes) if note.startswith("call ") and " failed: " in note]
         self._chains = chains(row.dialect, self._builder)
         self._ledger = Ledger()
@@ -147,7 +148,7 @@ class _LiveRun:
 
     def before(self, prompt: Prompt, call: int) -> Prompt:
         """Return a prompt with what stands before it where it goes on from the response of a call."""
-        return completed(prompt, self._builder, call)
+        return self._completion.prompt(prompt, call)
 
     def add(
         self,
