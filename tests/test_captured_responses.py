@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core.readers.builder import exact_keys
 from core.transcript import Fidelity, Transcript
+from core.wire import Wire
+from storage import known_responses
 from storage.database import open_engine
 from storage.library import Exchange, Library
 from tests.agent_sessions import function_call, function_output, item, reasoning
@@ -138,3 +142,24 @@ def test_what_another_process_captured_stays_as_it_was_sent(library: Library, tm
     first, second = captured(again, RUN[1:])
     assert (len(first.calls), len(second.calls)) == (1, 2)
     assert {call.fidelity for call in second.calls} == {Fidelity.PARTIAL}
+
+
+def test_a_chain_costs_what_is_new(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 60 requests with two items each, all but the first name the response before them."""
+    hashed: list[int] = []
+
+    def counted(wires: Sequence[Wire]) -> list[bytes]:
+        hashed.append(len(wires))
+        return exact_keys(wires)
+
+    monkeypatch.setattr(known_responses, "exact_keys", counted)
+    pairs = [
+        {
+            "request": asked([{"role": "user", "content": f"question {at}"}], f"r{at - 1}" if at else ""),
+            "response": answered(f"r{at}", item("assistant", f"answer {at}")),
+        }
+        for at in range(60)
+    ]
+    [live] = captured(library, pairs)
+    assert len(live.captured(59)["input"]) == 119
+    assert sum(hashed) <= 4 * 60
