@@ -2,7 +2,8 @@
 
 A system message that stands later in the conversation has no place there with every provider: Gemini has no such role,
 Anthropic takes it from its newest models alone and at some places. It goes to the end of the system part of each call
-that has it before it, so that it is never taken for what the user says, and stays.
+that has it before it, so that it is never taken for what the user says, and stays. Where each turn brings another such
+text, each call has a system part of its own, which is read as a whole: then work grows with the length of all of them.
 """
 
 from __future__ import annotations
