@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigError
 from .secret_shapes import FIELD_SHAPES, SCHEME, SHAPES, Shape
-from .secret_values import is_credential_field, looks_secret
+from .secret_values import is_credential_field, is_login, is_secret_field_value
 
 if TYPE_CHECKING:
     from .transcript import Call, Transcript
@@ -37,8 +37,12 @@ MARKED_AND_FIELDS = (*MARKED, *((mark, shape) for shape in FIELD_SHAPES for mark
 VARIABLE = re.compile(r"\$\{?\w+\}?|\{\{?[^{}]*\}?\}|<[^<>]*>|\*+|x+|X+|\.+|%\w+%")
 """What people write in the place of a secret."""
 
-CREDENTIAL = re.compile(rf"{SCHEME}(?P<secret>\S+)")
-FIELD = Shape("credential", (), CREDENTIAL, tag=None, doubtful=True)
+CREDENTIAL = re.compile(rf"{SCHEME}(?P<secret>[^ ]+)")
+SHORT_LOGIN = re.compile(r"(?i:basic)[ \t]{1,4}(?P<secret>\S{2,7})")
+FIELDS = (
+    Shape("basic-login", (), SHORT_LOGIN, tag=2, test=is_login),
+    Shape("credential", (), CREDENTIAL, tag=None, test=is_secret_field_value),
+)
 """What a field for credentials holds as a whole."""
 
 EMAIL = re.compile(r"(?<![\w.+-])(?P<secret>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5})(?![\w-])", re.ASCII)
@@ -142,12 +146,12 @@ class _Masker:
     def field(self, name: Any, text: str) -> str:
         """Mask one string: what is known in it, else the secret that it is where its field is one for credentials."""
         masked = self.text(text)
-        if masked != text or not isinstance(name, str) or not is_credential_field(name):
+        if masked != text or not isinstance(name, str) or not is_credential_field(name) or "[secret:" in text:
             return masked
-        match = CREDENTIAL.fullmatch(text)
-        if match is None or "[secret:" in text:
-            return text
-        return self._replace(FIELD, match)
+        for shape in FIELDS:
+            if match := shape.pattern.fullmatch(text):
+                return self._replace(shape, match)
+        return text
 
     def text(self, text: str) -> str:
         """Mask what has a known shape in a text."""
@@ -163,7 +167,7 @@ class _Masker:
 
     def _replace(self, shape: Shape, match: re.Match[str]) -> str:
         secret = match["secret"]
-        if VARIABLE.fullmatch(secret) or (shape.doubtful and not looks_secret(secret)):
+        if VARIABLE.fullmatch(secret) or (shape.test and not shape.test(secret)):
             return match[0]
         before = match[0][: match.start("secret") - match.start()]
         after = match[0][match.end("secret") - match.start() :]

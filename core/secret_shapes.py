@@ -8,7 +8,10 @@ is read more than twice, so that time stays linear on any text. Where a mark is 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
+
+from .secret_values import is_login, looks_secret
 
 __all__ = ["FIELD_SHAPES", "SCHEME", "SHAPES", "Shape"]
 
@@ -16,15 +19,15 @@ __all__ = ["FIELD_SHAPES", "SCHEME", "SHAPES", "Shape"]
 class Shape(NamedTuple):
     """One kind of secret. The group `secret` is what gets replaced; `tag` is the length of its name in hex digits.
 
-    Without a `tag` the length follows from the secret's own. What is `doubtful` may also be words about a secret, and
-    is replaced only where it looks like one.
+    Without a `tag` the length follows from the secret's own. What may also be words about a secret is replaced only
+    where a `test` says that it is one.
     """
 
     kind: str
     marks: tuple[str, ...]
     pattern: re.Pattern[str]
     tag: int | None = 6
-    doubtful: bool = False
+    test: Callable[[str], bool] | None = None
 
 
 def _key(kind: str, mark: str, rest: str) -> Shape:
@@ -38,16 +41,18 @@ def _word(kind: str, mark: str, rest: str) -> Shape:
     return Shape(kind, (mark,), re.compile(f"(?P<secret>{mark}{starts}{rest})"))
 
 
-def _after(kind: str, marks: tuple[str, ...], pattern: str, tag: int | None = 6, doubtful: bool = False) -> Shape:
+def _after(
+    kind: str, marks: tuple[str, ...], pattern: str, tag: int | None = 6, test: Callable[[str], bool] | None = None
+) -> Shape:
     """A secret that is known by what stands before it."""
-    return Shape(kind, marks, re.compile(pattern), tag, doubtful)
+    return Shape(kind, marks, re.compile(pattern), tag, test)
 
 
 def _field(*words: str, more: str = "") -> Shape:
     """What a field for credentials holds, in JSON written as a text, in code, in a header or as `NAME=value`."""
     name = "[_-]?".join(words)
     pattern = rf"(?i:{name}{more}){SET_TO}(?P<secret>(?(quote){QUOTED}|{BARE}))"
-    return _after("credential", _spellings(words), pattern, tag=None, doubtful=True)
+    return _after("credential", _spellings(words), pattern, tag=None, test=looks_secret)
 
 
 def _spellings(words: tuple[str, ...]) -> tuple[str, ...]:
@@ -114,13 +119,20 @@ SHAPES: tuple[Shape, ...] = (
     _word("sendgrid-key", "SG.", r"[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
     _after("telegram-token", (":AA",), r"(?<!\d)(?P<secret>\d{8,10}:AA[A-Za-z0-9_-]{33})(?![A-Za-z0-9_-])"),
     _word("jwt", "eyJ", r"[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}"),
-    _after("bearer-token", ("earer ", "EARER "), rf"(?:[Bb]earer|BEARER) {{1,4}}{OPAQUE}", doubtful=True),
+    _after("bearer-token", ("earer ", "EARER "), rf"(?:[Bb]earer|BEARER) {{1,4}}{OPAQUE}"),
     _after(
         "basic-login",
         ("asic ", "ASIC "),
         rf"(?i:authorization{GAP}basic) {{1,4}}(?P<secret>[A-Za-z0-9+/]{{8,}}={{0,2}})",
     ),
-    _after("api-key", ("pi-key", "pi-Key", "PI-Key", "PI-KEY"), rf"(?i:api-key){GAP}{OPAQUE}", doubtful=True),
+    _after(
+        "basic-login",
+        ("asic ", "ASIC "),
+        rf"(?i:authorization{GAP}basic) {{1,4}}(?P<secret>[A-Za-z0-9+/]{{2,7}}={{0,2}})(?![A-Za-z0-9+/=])",
+        tag=2,
+        test=is_login,
+    ),
+    _after("api-key", ("pi-key", "pi-Key", "PI-Key", "PI-KEY"), rf"(?i:api-key){GAP}{OPAQUE}", test=looks_secret),
     _after(
         # Two hex digits only: a longer name would let a common password be guessed from its placeholder.
         "url-password",

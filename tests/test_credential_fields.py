@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import random
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.redact import mask
-from core.secret_values import is_credential_field, looks_secret
+from core.secret_values import is_credential_field, is_phrase, looks_secret
 
 RUN = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9T0u1V2w3X4y5Z6a7B8c9D0e1F2"
 HEX = "0123456789abcdef" * 2
@@ -82,12 +85,17 @@ def test_the_scheme_before_a_secret_stays(scheme: str) -> None:
 
 
 NO_SECRETS = [
-    *("required", "disabled", "OPENAI_API_KEY", "from-keychain", "environment", "internationalisation", "oauth2"),
-    *("your-api-key-here", "YOUR_API_KEY_HERE_1234", "self.config.api_key", "settings.keys.openai_v2", "x-api-key"),
-    *("config/keys/production-2024.json", "~/.ssh/id_ed25519", "https://auth.example.com/login/2", "process.env.KEY"),
-    *("get_token2()", "os.environ['KEY2']", "<username>:<password1>", "{{secrets.key1}}", "${API_KEY}", "********"),
-    *("REDACTEDxxxxxxxx", "sk-xxxxxxxxxxxxxxxxxxxxxx", "sk-...a1b2", "abc1234", "authentication-scheme-rfc6750"),
+    *("required", "disabled", "OPENAI_API_KEY", "from-keychain", "environment", "undefined", "oauth2", "Required"),
+    *("your-api-key-here", "YOUR_API_KEY_HERE_1234", "self.config.api_key", "x-api-key", "process.env.KEY"),
+    *("{{secrets.key1}}", "${API_KEY}", "********", "AWS_S3_ACCESS_KEY"),
+    *("REDACTEDxxxxxxxx", "sk-xxxxxxxxxxxxxxxxxxxxxx", "sk-...a1b2", "abc1234"),
 ]
+NO_SECRETS_IN_TEXTS = [
+    *("internationalisation", "settings.keys.openai_v2", "config/keys/production-2024.json", "~/.ssh/id_ed25519"),
+    *("https://auth.example.com/login/2", "get_token2()", "os.environ['KEY2']", "<username>:<password1>"),
+    *("authentication-scheme-rfc6750", "./keys/id_rsa.pub", "production-configuration"),
+]
+"""Words, paths and code, which a secret in an object's own field may look like too."""
 
 
 @pytest.mark.parametrize("value", NO_SECRETS)
@@ -95,6 +103,80 @@ def test_words_about_a_secret_stay_in_every_spelling(value: str) -> None:
     for spelt in SPELLINGS:
         for field in ("authorization", "api_key", "ACCESS_TOKEN"):
             assert mask(spelt(field, value)).found == {}, spelt(field, value)
+
+
+@pytest.mark.parametrize("value", NO_SECRETS_IN_TEXTS)
+def test_what_is_in_doubt_stays_in_texts_and_goes_from_fields(value: str) -> None:
+    for field in ("authorization", "api_key", "ACCESS_TOKEN"):
+        assert mask({field: value}).found == {"credential": 1}
+        for spelt in SPELLINGS[1:]:
+            assert mask(spelt(field, value)).found == {}, spelt(field, value)
+
+
+ALPHABETS = [
+    string.ascii_lowercase,
+    string.ascii_uppercase,
+    string.ascii_letters,
+    string.ascii_uppercase + "234567",
+    "0123456789abcdef",
+    string.ascii_letters + string.digits,
+    string.ascii_letters + string.digits + "-_",
+    string.ascii_letters + string.digits + "+/",
+]
+
+
+@pytest.mark.parametrize("alphabet", ALPHABETS)
+@pytest.mark.parametrize("length", [10, 12, 16, 20, 32, 64])
+def test_every_random_value_of_a_field_is_a_secret(alphabet: str, length: int) -> None:
+    drawn = random.Random(7)
+    for _ in range(300):
+        value = "".join(drawn.choices(alphabet, k=length))
+        assert mask({"api_key": value}).value != {"api_key": value}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("abc{def}1234567890", "a1b2c3d4xxxxxx99", "deadbeefdeadbeef", "hunter-two-pass", "password", "aaaaaaaa"),
+        *("pctaegMIcmAsNqjScvuxiyyDHyPMRJgN", "prod.access-token.v2.2024", "GEZDGNBVGY3TQOJQ", "first\nsecond\n"),
+    ],
+)
+@pytest.mark.parametrize("field", ["authorization", "X-Goog-Api-Key", "client_secret"])
+def test_what_may_be_a_secret_goes_from_fields(field: str, value: str) -> None:
+    assert mask([{field: value}]).found == {"credential": 1}
+
+
+LOGINS = ["u:p", ":", "a:", "user:pass", "ann:long-password-of-hers"]
+
+
+@pytest.mark.parametrize("login", LOGINS)
+@pytest.mark.parametrize("padding", ["", "="])
+@pytest.mark.parametrize(
+    "place", ['{{"Authorization": "Basic {}"}}', "Authorization: Basic {}", "authorization=BASIC {}"]
+)
+def test_a_login_is_masked_whatever_its_length(place: str, padding: str, login: str) -> None:
+    written = base64.b64encode(login.encode()).decode()
+    text = place.format(written if padding else written.rstrip("="))
+    assert list(mask({"content": text}).found) == ["basic-login"]
+    field = {"Authorization": f"Basic {written}"}
+    masked = mask(field)
+    assert sum(masked.found.values()) == 1 and masked.value["Authorization"].startswith("Basic [secret:")
+
+
+@pytest.mark.parametrize("text", ["Basic auth", "Basic login", "basic required", "Basic authentication"])
+def test_words_after_basic_stay(text: str) -> None:
+    assert mask({"Authorization": text}).found == {}
+
+
+@pytest.mark.parametrize("value", ["getApiKeyFromEnv", "a-b-c-d-e-f", "is-of-to-in", "aBcdEfgh"])
+def test_short_words_and_case_that_changes_again_make_no_phrase(value: str) -> None:
+    assert not is_phrase(value)
+
+
+def test_random_letters_make_no_phrase() -> None:
+    drawn = random.Random(7)
+    values = ["".join(drawn.choices(string.ascii_letters, k=32)) for _ in range(2000)]
+    assert not [value for value in (*values, "pctaegMIcmAsNqjScvuxiyyDHyPMRJgN") if is_phrase(value)]
 
 
 @pytest.mark.parametrize(
