@@ -7,8 +7,9 @@ how many tokens each has, because providers count them by both; their keys, numb
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from string import ascii_lowercase
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import ascii_letters
 from typing import Any
 
 from .tokens import TiktokenCounter
@@ -21,6 +22,9 @@ DEEPEST = 40
 DIGITS_PER_TOKEN = 3
 MOST_TOKENS = 1000
 """Of one number; longer ones are no numbers for Python."""
+
+FIRST_WORDS = (*ascii_letters, *map(str, range(1000)))
+"""Of keys: each is one token. So is a letter after a space, and a number is not."""
 
 _counter = TiktokenCounter("o200k_base")
 
@@ -56,46 +60,66 @@ def anonymous_json(text: str) -> str:
 
 
 def fitted(made: Any, text: str) -> Any:
-    """Return a value whose longest filler is longer or shorter, so that it has the tokens of a text when written.
+    """Return a value whose fillers are longer or shorter, so that it has the tokens of a text when written.
 
     What JSON escapes in the text, a filler does not hold.
     """
     missing = _counter.count(text) - _counter.count(dump(made))
-    longest = max(_fillers(made), key=len, default="")
-    if not missing or not longest:
+    sizes = [len(found.split()) for found in _fillers(made)]
+    if not missing or not sizes:
         return made
-    word = longest[0]
-    return _replaced(made, longest, filler(max(1, len(longest.split()) + missing), word))
+    return _resized(made, iter(_spread(sizes, missing)))
+
+
+def _spread(sizes: Sequence[int], missing: int) -> list[int]:
+    """Return sizes that together have so many tokens more. The longest change first; none is left without a token."""
+    spread = list(sizes)
+    for place in sorted(range(len(sizes)), key=sizes.__getitem__, reverse=True):
+        spread[place] = max(1, sizes[place] + missing)
+        missing -= spread[place] - sizes[place]
+    return spread
+
+
+def _is_filler(value: Any) -> bool:
+    return isinstance(value, str) and set(value[::2]) == {value[:1]} and set(value[1::2]) <= {" "}
 
 
 def _fillers(value: Any) -> Iterator[str]:
-    if isinstance(value, str) and value and set(value[::2]) == {value[0]} and set(value[1::2]) <= {" "}:
+    if _is_filler(value):
         yield value
     elif isinstance(value, dict | list):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _fillers(item)
 
 
-def _replaced(value: Any, old: str, new: str) -> Any:
-    """Return the value with the first of the texts that are `old` replaced."""
-    if isinstance(value, dict | list):
-        for place, item in value.items() if isinstance(value, dict) else enumerate(value):
-            changed = new if item == old else _replaced(item, old, new)
-            if changed is not item:
-                copied: Any = value.copy()
-                copied[place] = changed
-                return copied
-    return value
+def _resized(value: Any, sizes: Iterator[int]) -> Any:
+    """Return the value with each of its fillers in the next of the sizes."""
+    if _is_filler(value):
+        return filler(next(sizes), value[0])
+    if isinstance(value, dict):
+        return {key: _resized(item, sizes) for key, item in value.items()}
+    return [_resized(item, sizes) for item in value] if isinstance(value, list) else value
 
 
 def _text(text: str) -> str:
     return filler(_counter.count(text)) if text else ""
 
 
-def _keys(names: Iterable[str]) -> list[str]:
-    """Return a key for each name: different ones, of as many tokens as far as there are letters for them."""
-    made = []
-    for index, name in enumerate(names):
-        more, letter = divmod(index, len(ascii_lowercase))
-        made.append(filler(max(1, _counter.count(str(name))) + more * 50, ascii_lowercase[letter]))
-    return made
+def _keys(names: Iterable[str]) -> Iterator[str]:
+    """Yield a key for each name: different ones, of as many tokens as far as there are words for them."""
+    used: Counter[int] = Counter()
+    for name in names:
+        tokens = max(1, _counter.count(str(name)))
+        while used[tokens] >= len(FIRST_WORDS) * len(ascii_letters) ** (tokens - 1):
+            tokens += 1
+        yield _numbered(used[tokens], tokens)
+        used[tokens] += 1
+
+
+def _numbered(number: int, tokens: int) -> str:
+    """Return one of the texts of so many tokens: its words are the digits of a number."""
+    words = []
+    for _ in range(tokens - 1):
+        number, letter = divmod(number, len(ascii_letters))
+        words.append(ascii_letters[letter])
+    return " ".join((FIRST_WORDS[number], *reversed(words)))
