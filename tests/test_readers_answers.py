@@ -1,5 +1,6 @@
 """The response beside a recorded request is read the same, whole or streamed, whatever way the stream was recorded."""
 
+import base64
 import json
 from typing import Any
 
@@ -10,6 +11,7 @@ from starlette.testclient import TestClient
 import storage
 from core.dialects import dialect
 from core.readers import read
+from core.readers.streams import body_value, join_stream
 from core.transcript import Call, Usage
 from storage import capture
 from tests.chats import only
@@ -102,6 +104,7 @@ def test_a_secret_that_a_stream_cuts_is_masked(client: TestClient, tmp_path: Any
     assert secret[9:] not in call.response["content"]
 
 
+ERROR_TEXT = '{"error": {"code": "not_found"}}'
 OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "no"}}
 
 
@@ -118,6 +121,23 @@ def test_an_error_in_the_place_of_a_stream_is_a_failed_call(form: str, client: T
     assert stored.notes == (f"call 1 failed: {json.dumps(OVERLOADED, separators=(',', ':'))}",)
 
 
+@pytest.mark.parametrize("told", [{"status_code": 404, "body": ERROR_TEXT}, json.loads(ERROR_TEXT)])
+def test_an_error_is_one_where_its_wrapper_says_so(told: Any) -> None:
+    found = read(json.dumps({"request": REQUESTS["openai_chat"], "response": told}))
+    assert [problem.problem for problem in found.problems] == ["the call failed, so there is no response"]
+    assert found.transcripts[0].calls[0].response is None
+
+
+@pytest.mark.parametrize("form", ["text of events", "JSON Lines"])
+@pytest.mark.parametrize("spoken", REQUESTS)
+def test_a_stream_cut_off_anywhere_in_its_last_line_is_joined(spoken: str, form: str) -> None:
+    *before, last = STREAMS[spoken]
+    begun = FORMS[form]([*before, ""]).replace('data: ""\n\ndata: [DONE]\n\n', "").removesuffix('""')
+    line = f"{'data: ' * (form == 'text of events')}{json.dumps(last)}"
+    joined = {json.dumps(body_value(begun + line[:cut]), sort_keys=True) for cut in range(len(line))}
+    assert joined == {json.dumps(join_stream(before), sort_keys=True)}
+
+
 def test_what_a_captured_response_lacks_of_its_stream_is_told(client: TestClient) -> None:
     unknown = {"type": "response.sign_language.delta", "output_index": 1, "delta": "x"}
     body = {"request": REQUESTS["openai_responses"], "response": [*RESPONSES, unknown]}
@@ -127,7 +147,23 @@ def test_what_a_captured_response_lacks_of_its_stream_is_told(client: TestClient
     ]
 
 
-TEXTS = ["the plain answer", "42", '{"answer": 5}', "data: no event\n\n", '["a", "b"]', "null and void"]
+TEXTS = [
+    "the plain answer",
+    "42",
+    '{"answer": 5}',
+    "data: no event\n\n",
+    '["a", "b"]',
+    "null and void",
+    ERROR_TEXT,
+    f"[{ERROR_TEXT}]",
+    *[f"A stream looks so:\n\n{sse(*events)}" for events in STREAMS.values()],
+    *[f"{sse(*events)}data: [DONE]\n\nEach event ends with an empty line." for events in STREAMS.values()],
+    *[f"It sends\n{json.dumps(events[0])}\none after the other." for events in STREAMS.values()],
+    *[f"{json.dumps(events[0])}\n{json.dumps(events[1])}\n[1, 2]" for events in STREAMS.values()],
+    f"An error is sent so:\n\ndata: {ERROR_TEXT}\n\n",
+    'It sends {"bytes":"' + base64.b64encode(json.dumps(CLAUDE[0]).encode()).decode() + '"} in frames.',
+]
+"""What a model may have written, also of streams and errors."""
 
 
 @pytest.mark.parametrize("text", TEXTS)

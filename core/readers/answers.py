@@ -22,12 +22,23 @@ __all__ = ["facts_in", "whole_response"]
 def whole_response(response: Any) -> Any:
     """Return a response or an error as one object, whatever way it was recorded; anything else as it is.
 
-    A text that is JSON of no provider is an answer's text.
+    A text that is JSON of no provider is an answer's text, also where it tells of an error.
     """
     found = unwrapped(response)
     value = body_value(found)
-    is_known = response_facts(value).dialect is not None or error_of(value) is not None
+    is_known = response_facts(value).dialect is not None or _is_error(value, response)
     return value if is_known else found
+
+
+def _is_error(value: Any, recorded: Any) -> bool:
+    """Tell whether a value is an error in the place of a response.
+
+    A model may have written JSON with an error in it, so a JSON text says so only by its type, as Anthropic's does.
+    """
+    if error_of(value) is None:
+        return False
+    is_json = isinstance(recorded, str) and recorded.lstrip("\ufeff \t\r\n").startswith(("{", "["))
+    return not is_json or value.get("type") == "error"
 
 
 def facts_in(spoken: str, response: Any) -> ResponseFacts:

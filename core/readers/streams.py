@@ -22,6 +22,8 @@ __all__ = ["body_value", "is_event", "join_stream", "sse_events"]
 DONE = "[DONE]"
 WITHIN = ("ping", "error")
 """Events that say nothing outside a stream."""
+SSE_FIELDS = ("data", "event", "id", "retry", "")
+"""What the lines of a server-sent event stream begin with; a comment begins with the colon."""
 ANTHROPIC_DELTAS = frozenset(
     [*("text_delta", "thinking_delta", "signature_delta"), "input_json_delta", "citations_delta", "compaction_delta"]
 )
@@ -29,7 +31,10 @@ ANTHROPIC_DELTAS = frozenset(
 
 
 def body_value(body: Any) -> Any:
-    """Return what the body of an HTTP response says: a JSON value, a stream joined to one, or the text itself."""
+    """Return what the body of an HTTP response says: a JSON value, a stream joined to one, or the text itself.
+
+    A text that only quotes a stream is no stream: each of its lines must belong to one.
+    """
     if isinstance(body, list):
         return (_joined(body) if all(map(_is_of_stream, body)) else None) or body
     if not isinstance(body, str):
@@ -38,7 +43,7 @@ def body_value(body: Any) -> Any:
     value = _parsed(text)
     if value is not None:
         return value if isinstance(value, str) else body_value(value)
-    return _joined(sse_events(text) or _json_lines(text) or [_parsed(frame) for frame in frames(text)]) or body
+    return _joined(_events_in(text)) or body
 
 
 def _joined(events: Sequence[Any]) -> Wire | None:
@@ -47,6 +52,26 @@ def _joined(events: Sequence[Any]) -> Wire | None:
         return join_stream(events) or next((event for event in events if error_of(event) is not None), None)
     except RecursionError:
         return None  # nested more deeply than any response
+
+
+def _events_in(text: str) -> list[Any]:
+    """Return the events of a text that is a stream from its first line to its last; none if it is no stream."""
+    if "\x00" in text:
+        return [_parsed(frame) for frame in frames(text)]  # binary: each frame begins with its length
+    lines = [line for line in text.split("\n") if line.strip()]
+    return sse_events(text) if _are_sse(lines) else _json_lines(lines)
+
+
+def _are_sse(lines: Sequence[str]) -> bool:
+    """Tell whether all lines are of a server-sent event stream. The last may be cut off, also within its name."""
+    *before, last = lines or [""]
+    is_cut = bool(before) and any(field.startswith(last) for field in SSE_FIELDS)
+    return all(map(_is_sse, before)) and (is_cut or _is_sse(last))
+
+
+def _is_sse(line: str) -> bool:
+    field, colon, _ = line.partition(":")
+    return bool(colon) and field in SSE_FIELDS
 
 
 def _is_of_stream(event: Any) -> bool:
@@ -87,9 +112,17 @@ def _events(data: list[str]) -> list[Any]:
     return [event for event in found if event is not None]
 
 
-def _json_lines(text: str) -> list[Any]:
-    values = [_parsed(line) for line in text.split("\n") if line.strip()]
-    return [value for value in values if value is not None] if any(map(is_event, values)) else []
+def _json_lines(lines: Sequence[str]) -> list[Any]:
+    """Return the events that stand one a line; none if a line is another thing. The last may be cut off."""
+    values: list[Any] = []
+    for number, line in enumerate(lines, 1):
+        value = DONE if line.strip() == DONE else _parsed(line)
+        if value is None and number == len(lines) and line.startswith("{"):
+            break
+        if not _is_of_stream(value):
+            return []
+        values.append(value)
+    return values if any(map(is_event, values)) else []
 
 
 def _joiner(event: Any) -> Callable[[Sequence[Wire]], dict[str, Any]] | None:
