@@ -25,11 +25,11 @@ SOFT = "soft"
 def take_along(opened: Opened) -> None:
     """Set on Inspect or Advise, as they are opened, the limit that was typed last. Call it before the widget is shown.
 
-    In the run that a browser's way back starts, Streamlit lets a widget hold nothing but what the address says, so the
-    page is run again.
+    In the run that a browser's way back starts, or a link of the navigation that does not have the limit yet, Streamlit
+    lets a widget hold nothing but what the address says, so the page is run again.
     """
     typed = typed_limit(opened)
-    if just_opened() and typed is not None and SOFT not in st.query_params and st.session_state.get(SOFT) != typed:
+    if just_opened() and typed is not None and SOFT not in st.query_params:
         st.session_state[SOFT] = typed
         # Streamlit writes it itself where its widget was shown before, and refuses anyone else's hand.
         with suppress(StreamlitAPIException):
