@@ -185,7 +185,7 @@ def _read_anew(before: Plan, after: Plan, shared: int, count: Count) -> Prefix:
             break
         tokens += theirs.tokens
         same += 1
-    if same == len(old):
+    if same == len(old) or (same == len(old) - 1 and same < len(new) and _goes_on(old[same], new[same])):
         return Prefix(before.tokens_after)
     tokens = min(tokens, before.tokens_after)
     if same == len(new):
@@ -203,6 +203,14 @@ class _Piece(NamedTuple):
     content: Any
     tokens: int
     rendered: Rendered | None = None
+
+
+def _goes_on(mine: _Piece, theirs: _Piece) -> bool:
+    """Return whether a unit is the beginning of another: the prompt before ended with a reply without its results."""
+    if mine.rendered is None or theirs.rendered is None or mine.rendered.edit or theirs.rendered.edit:
+        return False
+    begun = mine.rendered.unit.messages
+    return theirs.rendered.unit.messages[: len(begun)] == begun
 
 
 def _pieces(plan: Plan) -> Iterator[_Piece]:

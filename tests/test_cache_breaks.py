@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from core.cache import Break
 from core.decisions import Action
 from core.findings import findings
 from core.prefix import Cause
+from core.readers import read
 from core.replay import Replay, replay
 from core.transcript import ROOT, Call, Fidelity, Transcript, Usage
 
@@ -164,3 +166,41 @@ def test_the_finding_on_a_recorded_change_is_another() -> None:
     made = replay(replace(transcript, heads=heads, calls=calls), {"strategy": ROLLING})
     found = named(made)
     assert "prefix_broken" not in found and "the system part" in found["fixed_part_changes"].sentence
+
+
+def growing(result: dict[str, Any]) -> Transcript:
+    """Return requests of an agent, each of which ends with the reply whose results the next one adds."""
+    asked, lines = [{"role": "user", "content": "find it " * 900}], []
+    for at in range(4):
+        call = {"id": f"c{at}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        asked.append({"role": "assistant", "content": f"I look {at}", "tool_calls": [call]})
+        lines.append(json.dumps({"model": "gpt-4o", "messages": asked}))
+        asked.append({**result, **({"tool_call_id": f"c{at}"} if result["role"] == "tool" else {})})
+    (transcript,) = read("\n".join(lines)).transcripts
+    return transcript
+
+
+@pytest.mark.parametrize("role", ["tool", "user"])
+def test_a_prompt_that_ends_with_a_reply_is_gone_on_from_with_its_results(role: str) -> None:
+    made = replay(growing({"role": role, "content": "OBSERVATION: seen " * 40}), {"strategy": {"kind": "as_captured"}})
+    rows = made.cache.calls
+    assert [row.cause for row in rows] == [Cause.FIRST_CALL, *[Cause.NONE] * 3]
+    assert [row.prefix for row in rows[1:]] == [row.sent for row in rows[:-1]]
+    assert "prefix_broken" not in [finding.name for finding in findings(made)]
+
+
+def test_a_reply_whose_results_were_others_is_a_break() -> None:
+    first = growing({"role": "tool", "content": "seen " * 40})
+    last = first.calls[-1]
+    wires = [dict(wire) for wire in first.messages]
+    wires[2]["content"] = "changed " * 40
+    changed = Transcript(
+        first.dialect,
+        (*first.messages, *wires),
+        (*first.parents, ROOT, *range(len(wires), 2 * len(wires) - 1)),
+        first.heads,
+        (*first.calls, replace(last, history=last.history + len(wires), captured=last.captured + len(wires))),
+    )
+    made = replay(changed, {"strategy": {"kind": "as_captured"}})
+    assert made.cache.calls[-1].cause in {Cause.BRANCH, Cause.DECISION}
+    assert made.cache.calls[-1].prefix < made.cache.calls[-2].sent
