@@ -7,7 +7,7 @@ from typing import Any
 
 from ..wire import Wire
 
-__all__ = ["NOT_READ", "Text", "filled", "grow", "index_of", "not_read", "object_of", "remarks", "settled"]
+__all__ = ["NOT_READ", "Text", "extend", "filled", "grow", "index_of", "not_read", "object_of", "remarks", "settled"]
 
 MOST_INDEX = 10_000
 """Choices, blocks or items of one response: an index above this is damage."""
@@ -21,6 +21,10 @@ class Text(list[str]):
     """A text that grows with each delta, in pieces: adding to a string would copy it each time."""
 
 
+class Listed(list[Any]):
+    """A list that grows with each delta: a copy of the one that an event held, made once."""
+
+
 def grow(owner: dict[str, Any], delta: Wire) -> None:
     """Join texts and lists to what is there; nothing never replaces something."""
     for key, value in delta.items():
@@ -30,12 +34,20 @@ def grow(owner: dict[str, Any], delta: Wire) -> None:
         elif isinstance(value, str) and isinstance(there, str):
             owner[key] = Text((there, value))
         elif isinstance(value, list) and isinstance(there, list):
-            owner[key] = [*there, *value]
+            extend(owner, key, value)
         elif isinstance(value, Mapping) and isinstance(there, Mapping):
             owner[key] = dict(there)
             grow(owner[key], value)
         elif value is not None or key not in owner:
             owner[key] = value
+
+
+def extend(owner: dict[str, Any], key: str, values: Iterable[Any]) -> None:
+    """Put values at the end of an object's list; what stands there and is no list gives way."""
+    there = owner.get(key)
+    if not isinstance(there, Listed):
+        there = owner[key] = Listed(there if isinstance(there, list) else ())
+    there.extend(values)
 
 
 def settled(value: Any) -> Any:
@@ -72,7 +84,9 @@ def not_read(kinds: Iterable[Any]) -> dict[str, Any]:
 def with_errors(response: dict[str, Any], events: Iterable[Any]) -> dict[str, Any]:
     """Return a joined response that also says which errors its stream reported."""
     errors = [{"type": ERROR, "name": _name(error)} for event in events if (error := error_of(event)) is not None]
-    return {**response, NOT_READ: [*response.get(NOT_READ, ()), *errors]} if errors else response
+    listed = response.get(NOT_READ)
+    before = listed if isinstance(listed, list) else []
+    return {**response, NOT_READ: [*before, *errors]} if errors else response
 
 
 def error_of(event: Any) -> Wire | None:

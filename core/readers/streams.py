@@ -15,7 +15,7 @@ from typing import Any
 from ..wire import Wire
 from . import gemini_stream, responses_stream
 from .packed import frames
-from .stream_parts import Text, error_of, filled, grow, index_of, not_read, object_of, settled, with_errors
+from .stream_parts import Text, error_of, extend, filled, grow, index_of, not_read, object_of, settled, with_errors
 
 __all__ = ["body_value", "is_event", "join_stream", "sse_events"]
 
@@ -24,6 +24,8 @@ WITHIN = ("ping", "error")
 """Events that say nothing outside a stream."""
 SSE_FIELDS = ("data", "event", "id", "retry", "")
 """What the lines of a server-sent event stream begin with; a comment begins with the colon."""
+WHOLE = ("message", "delta")
+"""What a choice of a chat says of its message: all of it, or what comes next."""
 ANTHROPIC_DELTAS = frozenset(
     [*("text_delta", "thinking_delta", "signature_delta"), "input_json_delta", "citations_delta", "compaction_delta"]
 )
@@ -183,7 +185,7 @@ def _anthropic_delta(block: dict[str, Any], delta: Wire, partial: dict[int, Text
         if isinstance(delta.get("partial_json"), str) and delta["partial_json"]:
             partial.setdefault(index, Text()).append(delta["partial_json"])
     elif kind == "citations_delta":
-        block["citations"] = [*(block.get("citations") or ()), delta.get("citation")]
+        extend(block, "citations", [delta.get("citation")])
     else:
         grow(block, {key: value for key, value in delta.items() if key != "type"})
 
@@ -197,37 +199,48 @@ def _chat(events: Sequence[Wire]) -> dict[str, Any]:
         for choice in found if isinstance(found, list) else []:
             if isinstance(choice, Mapping):
                 joined = choices.setdefault(index_of(choice.get("index")), {"message": {"role": "assistant"}})
-                joined |= {key: value for key, value in choice.items() if key != "delta" and value is not None}
+                joined |= {key: value for key, value in choice.items() if key not in WHOLE and value is not None}
+                joined["message"] = _whole_message(choice) or joined["message"]
                 _chat_delta(joined["message"], object_of(choice, "delta"))
     listed = [choices[index] for index in sorted(choices)]
     return {**response, "object": "chat.completion", "choices": listed}
 
 
+def _whole_message(choice: Wire) -> dict[str, Any]:
+    """Return the message that a choice holds whole, as one whose parts may grow; nothing where it holds none."""
+    message = object_of(choice, "message")
+    return {"role": "assistant", **settled(dict(message))} if message else {}
+
+
 def _chat_delta(message: dict[str, Any], delta: Wire) -> None:
-    calls = delta.get("tool_calls")
-    for call in calls if isinstance(calls, list) else []:
-        if isinstance(call, Mapping):
-            _chat_call(message.setdefault("tool_calls", []), call)
+    given = delta.get("tool_calls")
+    calls = [call for call in given if isinstance(call, Mapping)] if isinstance(given, list) else []
+    if calls and not isinstance(message.get("tool_calls"), list):
+        message["tool_calls"] = []
+    for call in calls:
+        _chat_call(message["tool_calls"], call)
     grow(message, {key: value for key, value in delta.items() if key not in ("tool_calls", "role")})
     if isinstance(delta.get("role"), str):
         message["role"] = delta["role"] or "assistant"
 
 
-def _chat_call(calls: list[dict[str, Any]], delta: Wire) -> None:
+def _chat_call(calls: list[Any], delta: Wire) -> None:
     """Calls are told apart by their index; where a provider sends none, a new id begins a new call."""
     index = delta.get("index")
-    known = [call for call in calls if call["index"] == index] if isinstance(index, int) else calls[-1:]
+    begun = [call for call in calls if isinstance(call, dict)]
+    known = [call for call in begun if call.get("index") == index] if isinstance(index, int) else begun[-1:]
     if not known or (index is None and delta.get("id") and delta["id"] != known[0].get("id")):
         calls.append({"index": index, "id": delta.get("id"), "type": delta.get("type") or "function"})
         known = calls[-1:]
     call = known[-1]
-    call["id"] = call["id"] or delta.get("id")
+    call["id"] = call.get("id") or delta.get("id")
     for part in ("function", "custom"):
         if isinstance(delta.get(part), Mapping):
             named = filled(delta[part])
-            if call.get(part, {}).get("name") == named.get("name"):
+            there = call[part] = dict(object_of(call, part))
+            if there.get("name") == named.get("name"):
                 named.pop("name", None)
-            grow(call.setdefault(part, {}), named)
+            grow(there, named)
 
 
 def _ollama(events: Sequence[Wire]) -> dict[str, Any]:
