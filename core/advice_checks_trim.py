@@ -33,10 +33,10 @@ def within_budget(trial: Trial) -> Check:
 def no_orphans(trial: Trial) -> Check:
     """Check that no rule of the provider is newly broken, above all that no call or result stands alone."""
     name = trial.prompt.history.transcript.dialect
-    found = new_violations(
-        validate(trial.prompt.history.prompt(trial.prompt.call), name), validate(trial.request, name)
-    )
-    why = found[0].problem if found else "every call has its result, and every result its call"
+    given = validate(trial.prompt.history.prompt(trial.prompt.call), name)
+    found = new_violations(given, validate(trial.request, name))
+    whole = "no pair was parted that was whole" if given else "every call has its result, and every result its call"
+    why = found[0].problem if found else whole
     return Check("no orphan call or result", not found, why)
 
 

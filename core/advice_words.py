@@ -126,7 +126,8 @@ def stay_over(trial: Trial) -> str:
     judged = trial.replayed.judged_by(trial.prompt.history.config.budget)
     calls, over = len(judged.transcript.calls), over_as_sent(judged)
     if not over.calls:
-        return "No call stays over the budget with it."
+        unknown = trial.prompt.sizes.is_unknown
+        return f"{'By what is recorded, no' if unknown else 'No'} call stays over the budget with it."
     stay = f"{over.calls:,} of {counted(calls, 'call')} {agreeing(over.calls, 'stays', 'stay')}"
     return (
         f"{stay} over the budget with it, {'the worst ' if over.calls > 1 else ''}by {counted(over.largest, 'token')}."

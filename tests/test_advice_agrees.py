@@ -219,7 +219,8 @@ def calls_left_over(found: Advised) -> None:
     card = held_against_budget(scorecard(made), judged, findings(judged))
     assert card.over_budget == sum(excess > 0 for excess in judged.calls["sent_excess"])
     if not card.over_budget:
-        assert found.stay_over == "No call stays over the budget with it."
+        known = "By what is recorded, no" if found.prompt.sizes.is_unknown else "No"
+        assert found.stay_over == f"{known} call stays over the budget with it."
         return
     assert numbers(found.stay_over) == [card.over_budget, card.calls, card.largest_excess]
 

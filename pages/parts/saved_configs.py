@@ -180,9 +180,7 @@ def importer(store: Library) -> None:
     if "config_imported" in st.session_state:
         st.session_state["config_import"] = False  # what is told of it stands below the popover
     with st.popover("Import", icon=":material/upload_file:", key="config_import", on_change="rerun"):
-        file = st.file_uploader(
-            "An exported configuration", "json", key=f"config_file_{round_number}", max_upload_size=LARGEST
-        )
+        file = st.file_uploader("An exported configuration", key=f"config_file_{round_number}", max_upload_size=LARGEST)
         st.caption(
             f"It needs some kilobytes, so a file of more than {LARGEST} MB is refused. A recorded run is added on the"
             " page Library."
@@ -225,7 +223,8 @@ def import_config(store: Library, name: str, text: str) -> SavedConfig:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(WHOLE, f"this is not JSON: {json_fault(error)}.", "Export it again.") from None
+        problem, todo = f"this is not JSON: {json_fault(error)}.", "Export it again; a transcript is added on Library."
+        raise ConfigError(WHOLE, problem, todo) from None
     if not isinstance(body, dict):
         raise ConfigError(WHOLE, "this is not an object.", "Export it again.")
     config = load_config(body)
