@@ -261,7 +261,10 @@ def test_calls_in_pieces_one_after_another_stay_apart() -> None:
         {"jsonPath": "a", "stringValue": "x"},
         {"stringValue": "x"},
         {"jsonPath": "$.a", "bytesValue": "x"},
-        {"jsonPath": "$.a[10000]", "stringValue": "x"},
+        *[{"jsonPath": f"$.a[{at}]", "stringValue": "x"} for at in (1, 9999, 10000)],
+        {"jsonPath": "$.a[1]", "nullValue": "NULL_VALUE"},
+        {"jsonPath": "$.a.b[0][1].c", "numberValue": 1},
+        {"jsonPath": "$.list[2]", "numberValue": 1},
         {"jsonPath": f"$.a[{'9' * 5000}]", "stringValue": "x"},
         {"jsonPath": "$.here.a", "stringValue": "x"},
         {"jsonPath": "$.here[0]", "numberValue": 1},
@@ -269,11 +272,18 @@ def test_calls_in_pieces_one_after_another_stay_apart() -> None:
     ],
 )
 def test_a_piece_that_has_no_place_is_told(bad: Any) -> None:
-    here = {"jsonPath": "$.here", "numberValue": 1}
-    facts = response_facts(join_stream([chunk(piece(here, bad, name="f", more=False))]))
+    here = [{"jsonPath": "$.here", "numberValue": 1}, {"jsonPath": "$.list[0]", "numberValue": 2}]
+    facts = response_facts(join_stream([chunk(piece(*here, bad, name="f", more=False))]))
     assert facts.message is not None
-    assert facts.message["parts"][0]["functionCall"]["args"]["here"] == 1
+    assert facts.message["parts"][0]["functionCall"]["args"] == {"here": 1, "list": [2]}
     assert facts.remarks == ((KNOWN_NOT.format("partialArgs"), LACKS),)
+
+
+def test_the_pieces_of_a_list_stand_at_their_index_or_after_its_last() -> None:
+    told = [("$.a[0]", "x"), ("$.a[1].b[0]", "y"), ("$.a[0]", "z"), ("$.a[2]", "w"), ("$.a[1].b[1]", "v")]
+    pieces = [{"jsonPath": path, "stringValue": text} for path, text in told]
+    [call] = parts_of(chunk(piece(*pieces, name="f", more=False)))
+    assert call["functionCall"]["args"] == {"a": ["xz", {"b": ["y", "v"]}, "w"]}
 
 
 # Errors within a stream, and where remarks are told

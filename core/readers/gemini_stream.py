@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..wire import Wire
-from .stream_parts import MOST_INDEX, Text, grow, index_of, not_read, object_of, settled
+from .stream_parts import Text, grow, index_of, not_read, object_of, settled
 
 __all__ = ["join"]
 
@@ -110,6 +110,8 @@ def _put(args: dict[str, Any], piece: Any) -> bool:
     key = next((name for name in VALUES if name in piece), None) if steps else None
     if key is None:
         return bool(steps) and piece.keys() <= {"jsonPath", CONTINUES}
+    if not _has_place(args, steps):
+        return False
     owner: Any = args
     for step, following in pairwise(steps):
         owner = _within(owner, step, [] if isinstance(following, int) else {})
@@ -119,18 +121,34 @@ def _put(args: dict[str, Any], piece: Any) -> bool:
         there.append(value)
     elif isinstance(value, str) and isinstance(there, str):
         owner[steps[-1]] = Text((there, value))
-    return there is not None or value is None
+    return True
+
+
+def _has_place(owner: Any, steps: Sequence[str | int]) -> bool:
+    """Tell whether a path leads to what is there or to what may come next, which of a list is the one after its last.
+
+    A path that leads elsewhere is damage: what it skips would have to be made up.
+    """
+    for step in steps:
+        if owner is None:
+            owner = {} if isinstance(step, str) else []
+        if isinstance(owner, dict) and isinstance(step, str):
+            owner = owner.get(step)
+        elif type(owner) is list and isinstance(step, int) and step <= len(owner):
+            owner = owner[step] if step < len(owner) else None
+        else:
+            return False
+    return True
 
 
 def _within(owner: Any, step: str | int, otherwise: Any) -> Any:
-    """Return what stands at a step; what is to stand there if nothing does, None if nothing can."""
-    if isinstance(owner, dict) and isinstance(step, str):
-        return owner.setdefault(step, otherwise)
-    if isinstance(owner, list) and isinstance(step, int) and step < MOST_INDEX:
-        owner += [None] * (step + 1 - len(owner))
-        owner[step] = otherwise if owner[step] is None else owner[step]
-        return owner[step]
-    return None
+    """Return what stands at a step that has its place; what is to stand there if nothing does."""
+    if isinstance(step, int) and step == len(owner):
+        owner.append(None)
+    there = owner.get(step) if isinstance(owner, dict) else owner[step]
+    if there is None:
+        owner[step] = there = otherwise
+    return there
 
 
 def _steps(path: Any) -> list[str | int]:
