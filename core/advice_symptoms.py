@@ -117,9 +117,10 @@ def same_base_cost(prompt: Prompt, trial: Trial | None) -> Symptom:
 
 
 def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
-    """A call is kept without its result."""
-    body = prompt.history.prompt(prompt.call)
-    split = [v for v in validate(body, prompt.history.transcript.dialect) if v.rule == "call_without_result"]
+    """A call is kept without its result, told as text or not; one that ends the prompt still waits for it."""
+    body, whole = prompt.history.prompt(prompt.call), _told_or_open(prompt)
+    broken = validate(body, prompt.history.transcript.dialect)
+    split = [v for v in broken if v.rule == "call_without_result" and v.subject not in whole]
     again = sum(one.is_reread for one in refetches(prompt.history.transcript) if one.call <= prompt.call)
     return Symptom(
         "repeats a call that it already made",
@@ -129,6 +130,14 @@ def repeats_calls(prompt: Prompt, trial: Trial | None) -> Symptom:
         " changed",
         "repair pairs, then 3A",
     )
+
+
+def _told_or_open(prompt: Prompt) -> set[str]:
+    """Return the ids of the calls whose results were told as text, and of those with which the prompt ends."""
+    units = prompt.log.units
+    told = (unit.messages for unit in units if any(part.told for made in unit.messages for part in made.parts))
+    last = [units[-1].messages[-1:]] if units else []
+    return {call.call_id for messages in (*told, *last) for made in messages for call in made.calls}
 
 
 def cites_what_was_removed(prompt: Prompt, trial: Trial | None) -> Symptom:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from core.advice import Advised, advised
 from core.advice_checks import CHECKS, checked_leaves
 from core.advice_checks_trim import contradictions
 from core.advice_measures import prompt_of
@@ -15,6 +16,7 @@ from core.advice_symptoms import symptoms
 from core.advice_tree import Leaf
 from core.advice_trial import Check, Trial
 from core.advice_words import configured
+from core.readers import read
 from core.replay import replay
 from core.transcript import Transcript
 from tests.advice_runs import agent, chat, history, restated
@@ -189,3 +191,29 @@ def test_an_exact_string_that_a_summary_repeats_is_not_altered(text: str) -> Non
     found = trial(run(said), 2_000, {"strategy": {"kind": "tiered_injection", "keep_turns": 4}})
     row = next(row for row in symptoms(found.prompt, found) if "come back altered" in row.name)
     assert row.seen is False and ", 0 are not in the summary" in row.evidence
+
+
+def told_as_text(result: dict[str, Any]) -> Advised:
+    """The advice on a run of twelve calls, each with such a result, whose last prompt ends with the thirteenth."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "find it"}]
+    for at in range(13):
+        call = {"id": f"c{at}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        messages += [{"role": "assistant", "content": "I look", "tool_calls": [call]}, result]
+    (transcript,) = read(json.dumps({"model": "gpt-4o", "messages": messages[:-1]})).transcripts
+    found = advised(replay(transcript, {"budget": {"soft_limit": 900}, "strategy": {"kind": "full_history"}}))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("said", "split"), [("OBSERVATION:\nseen ", 0), ("seen ", 12)])
+def test_results_told_as_text_leave_no_call_alone(said: str, split: int) -> None:
+    found = told_as_text({"role": "user", "content": said + "it " * 60})
+    row = next(row for row in found.symptoms if row.name.startswith("repeats a call"))
+    assert row.seen is bool(split)
+    assert row.evidence.startswith(f"{split} calls stand without a result" if split else "no call stands without")
+
+
+def test_pairs_that_the_recording_parted_are_not_said_to_be_whole() -> None:
+    found = told_as_text({"role": "user", "content": "seen " + "it " * 60})
+    check = next(check for check in found.checks if check.name == "no orphan call or result")
+    assert (check.passed, check.why) == (True, "no pair was parted that was whole")
