@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, TypeVar
 
 from .dialects import dialect
-from .dialects.openai_tokens import is_deferred, parsed
+from .dialects.content import is_deferred
+from .dialects.openai_tokens import parsed
 from .engine import soft_budget
 from .finding import Finding, Level, calls_before, calls_of
 from .plan import Plan
@@ -32,7 +34,7 @@ def core_tokens(fixed: FixedPart) -> int:
 
 def flickers(replay: Replay) -> Iterator[Finding]:
     """Find sections and tools that stand in a call and not in the next one of the same conversation."""
-    names = _Names()
+    names = _ByHead(_names)
     gone: dict[_Key, tuple[int, int]] = {}
     back: dict[_Key, int] = {}
     firsts: list[int] = []
@@ -54,7 +56,9 @@ _Key = tuple[int, str]
 """The first call of a conversation, and the name of what its prompts had."""
 
 
-def _flicker(replay: Replay, names: _Names, gone: dict[_Key, tuple[int, int]], back: dict[_Key, int]) -> Finding:
+def _flicker(
+    replay: Replay, names: _ByHead[dict[str, str]], gone: dict[_Key, tuple[int, int]], back: dict[_Key, int]
+) -> Finding:
     key = next(iter(back), next(iter(gone)))
     name, (before, call) = key[1], gone[key]
     returns = f"; it comes back in call {back[key] + 1}" if key in back else ""
@@ -70,24 +74,38 @@ def _flicker(replay: Replay, names: _Names, gone: dict[_Key, tuple[int, int]], b
     )
 
 
-class _Names:
-    """The names of what a fixed part sends, made once for each."""
+_Made = TypeVar("_Made")
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, frozenset[int]], tuple[FixedPart, dict[str, str]]] = {}
 
-    def of(self, plan: Plan) -> dict[str, str]:
-        """Return the span ids of sections and tools by kind and name, without tools put aside."""
+class _ByHead(Generic[_Made]):
+    """What is made of a fixed part and the tools that a plan puts aside, once for each."""
+
+    def __init__(self, make: Callable[[FixedPart, frozenset[int]], _Made]) -> None:
+        self._make = make
+        self._known: dict[tuple[int, frozenset[int]], tuple[FixedPart, _Made]] = {}
+
+    def of(self, plan: Plan) -> _Made:
+        """Return what is made of a plan's fixed part."""
         deferred = frozenset(plan.head.deferred) if plan.head else frozenset()
         key = (id(plan.fixed), deferred)
         if key not in self._known:
-            named = {
-                f"{'tool' if span.kind is SpanKind.TOOL_DEFINITION else 'section'} {span.name!r}": span.id
-                for span in plan.fixed.spans
-                if span.kind is not SpanKind.TOOL_DEFINITION or span.part not in deferred
-            }
-            self._known[key] = (plan.fixed, named)
+            self._known[key] = (plan.fixed, self._make(plan.fixed, deferred))
         return self._known[key][1]
+
+
+def _names(fixed: FixedPart, deferred: frozenset[int]) -> dict[str, str]:
+    """Return the span ids of sections and tools by kind and name."""
+    return {
+        f"{'tool' if span.kind is SpanKind.TOOL_DEFINITION else 'section'} {span.name!r}": span.id
+        for span in fixed.spans
+        if span.kind is not SpanKind.TOOL_DEFINITION or span.part not in deferred
+    }
+
+
+def _tools_sent(fixed: FixedPart, deferred: frozenset[int]) -> list[Span]:
+    """Return the definitions that stand in a prompt: the provider puts none of them aside either."""
+    tools = (span for span in fixed.tools if span.part not in deferred)
+    return [span for span in tools if not is_deferred(parsed(span.text))]
 
 
 def floor_too_large(replay: Replay) -> Iterator[Finding]:
@@ -117,7 +135,8 @@ def floor_too_large(replay: Replay) -> Iterator[Finding]:
 
 def many_tools(replay: Replay) -> Iterator[Finding]:
     """Find prompts with so many tool definitions that groups are recommended (rule book 4.4)."""
-    sent = [_tools_sent(replay.plan(call)) for call in calls_of(replay)]
+    known = _ByHead(_tools_sent)
+    sent = [known.of(replay.plan(call)) for call in calls_of(replay)]
     call = max(calls_of(replay), key=lambda at: len(sent[at]), default=None)
     if call is None or len(sent[call]) < GROUPS_FROM:
         return
@@ -133,13 +152,6 @@ def many_tools(replay: Replay) -> Iterator[Finding]:
         span_ids=tuple(span.id for span in tools[:3]),
         figures={"tools": len(tools), "tokens": tokens},
     )
-
-
-def _tools_sent(plan: Plan) -> list[Span]:
-    """Return the definitions that stand in a prompt: put aside neither by the plan nor by the provider."""
-    deferred = plan.head.deferred if plan.head else ()
-    sent = (span for span in plan.fixed.tools if span.part not in deferred)
-    return [span for span in sent if not is_deferred(parsed(span.text))]
 
 
 def _which(call: int, figures: Sequence[int]) -> str:

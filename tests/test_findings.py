@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from core import findings_fixed_part
+from core.dialects.openai_tokens import parsed
 from core.finding import Finding, Level
 from core.findings import FINDERS, findings
 from core.readers import read
@@ -116,6 +118,20 @@ def test_so_many_tools_that_groups_are_recommended(tools: int, strategy: dict[st
 def test_tools_that_the_provider_defers_are_not_many() -> None:
     tools = [{**tool(f"t{number}"), "defer_loading": number > 3} for number in range(60)]
     assert "many_tools" not in found(played(run([user("Hi."), says("Ho.")], tools=tools), None))
+
+
+def test_definitions_are_read_once_for_all_calls_that_send_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    read_texts: list[str] = []
+
+    def counted(text: str) -> Any:
+        read_texts.append(text)
+        return parsed(text)
+
+    monkeypatch.setattr(findings_fixed_part, "parsed", counted)
+    said = [made for at in range(20) for made in (user(f"{at}"), says("Ho."))]
+    made = played(run(said, tools=[tool(f"t{number}") for number in range(60)]), None)
+    assert len(made.transcript.calls) == 20 and "many_tools" in found(made)
+    assert len(read_texts) == 60
 
 
 def test_rules_said_twice() -> None:

@@ -15,7 +15,8 @@ from typing import Any
 from ..tokens import Counter
 from ..wire import text_of
 from .base import Cost, Message, Part, PartKind, ToolDefinition
-from .openai_tokens import is_deferred, parsed, raw_part, text_costs
+from .content import is_deferred
+from .openai_tokens import parsed, raw_part, text_costs
 from .unread import part_tokens
 
 REQUEST_FRAME = 5

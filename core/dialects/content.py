@@ -104,6 +104,11 @@ def type_of(part: Any, otherwise: str = "") -> str:
     return kind if isinstance(kind, str) else ""
 
 
+def is_deferred(tool: Any) -> bool:
+    """Return whether a definition waits for a tool search to load it."""
+    return isinstance(tool, Mapping) and tool.get("defer_loading") is True
+
+
 def owner_of(call: Mapping[str, Any]) -> str:
     """Return the id of the call whose program made this call; empty for a call that the model made itself."""
     caller = call.get("caller")

@@ -21,6 +21,7 @@ from typing import Any
 from ..tokens import HARMONY, Counter, TiktokenCounter, is_deepseek
 from . import deepseek_tokens
 from .base import Cost, Message, Part, PartKind, ToolDefinition
+from .content import is_deferred
 from .typescript import namespace_text, tool_text
 from .unread import part_tokens
 
@@ -261,11 +262,6 @@ def cost_of_tools(tools: Sequence[ToolDefinition], counter: Counter) -> Cost:
     each = [counter.count(tool_text(function)) for function in functions]
     total = counter.count(namespace_text(functions)) + TOOLS_FRAME
     return _balanced([each], total - sum(each))
-
-
-def is_deferred(tool: Any) -> bool:
-    """Return whether a definition waits for a tool search to load it."""
-    return isinstance(tool, Mapping) and tool.get("defer_loading") is True
 
 
 def _in_prompt(function: Mapping[str, Any]) -> Mapping[str, Any]:
