@@ -90,7 +90,7 @@ class Recorder:
             response, hints = dropped_part(response), None
         with self.writer.transaction() as connection:
             prompt, before = self._completed(connection, prompt)
-            row = _home(connection, prompt, facts, session, before)
+            row = _home(connection, prompt, session, before)
             live = self._live_run(connection, row)
             call = live.add(prompt, facts, exchange.at or datetime.now(UTC), hints, before is not None)
             if response is not None and facts.message is None:
@@ -238,7 +238,7 @@ def _remarks(facts: ResponseFacts) -> tuple[str, ...]:
     return tuple(f"{problem[:1].upper()}{problem[1:]}. {expected}" for problem, expected in told)
 
 
-def _home(connection: Connection, prompt: Prompt, facts: ResponseFacts, session: str, before: Any) -> Any:
+def _home(connection: Connection, prompt: Prompt, session: str, before: Any) -> Any:
     """Return the row of the transcript that a call belongs to, locked; a new one where there is none.
 
     `before` is the row of the run whose response the call names; one with a session's name holds what names it too.
